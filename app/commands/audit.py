@@ -17,19 +17,19 @@ from flashscope.app.commands.local import Events, find_device, hear_signals, loc
 from flashscope.app.commands.messages import complain, pasteable, say, say_json, tell
 from flashscope.app.commands.printed.audit import print_audit
 from flashscope.app.commands.sweep import FINE, SweepRun
-from flashscope.kernels.catalogue.registry import KERNELS, runnable
-from flashscope.kernels.workload.audit import ModelAudit, problem_of
+from flashscope.kernels.workload.audit import ModelAudit
 from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.errors import InputError
 from flashscope.kernels.workload.problem import Dtype
 from flashscope.profiles.engine.contract import Engine
-from flashscope.profiles.plan.plan import Plan, Protocol
+from flashscope.profiles.plan.plan import Plan
+from flashscope.profiles.plan.replay import replay_plan, usual_dtype
 from flashscope.profiles.results.formats.audits import audit_document
 from flashscope.profiles.results.model.rows import rows
 from flashscope.profiles.running.driver import Driver
 from flashscope.profiles.store import Recorder, check_place, new_session_path, sessions_dir
-from flashscope.profiles.store.keeping import keep
 from flashscope.profiles.wire.audits import AuditAnswer, AuditAsked, AuditEnded
+from flashscope.profiles.wire.events import AuditReady
 
 AuditAnswers = SimpleQueue[AuditAnswer | int]  # an int is the number of a signal that arrived
 CODE_STAYS_HERE = (
@@ -93,7 +93,9 @@ def run(choices: AuditChoices, *, out: Path | None, as_json: bool, connect: str 
         if isinstance(audit, int):
             return audit
         hear_signals(events.put)
-        plan = plan_of(audit, choices, device)
+        plan = replay_plan(
+            audit, device, choices.kernels, repeats=choices.repeats, time_cap_s=choices.time_cap_s
+        )
         if plan is None:
             return _without_replay(audit, as_json=as_json)
         path = out or new_session_path(sessions_dir(), device.backend, datetime.now().astimezone())
@@ -122,11 +124,10 @@ def audited(choices: AuditChoices, device: Device, engine: Engine) -> ModelAudit
 
 def asked_of(choices: AuditChoices, device: Device) -> AuditAsked:
     """What the model's process is to do."""
-    usual: Dtype = "float32" if device.backend == "cpu" else "bfloat16"
     return AuditAsked(
         model=choices.model,
         device=device,
-        dtype=choices.dtype or usual,
+        dtype=choices.dtype or usual_dtype(device),
         batch=len(choices.lengths) or choices.batch,
         seqlen=max(choices.lengths, default=choices.seqlen),
         lengths=choices.lengths,
@@ -136,20 +137,6 @@ def asked_of(choices: AuditChoices, device: Device) -> AuditAsked:
         random=choices.random,
         rounds=choices.rounds,
     )
-
-
-def plan_of(audit: ModelAudit, choices: AuditChoices, device: Device) -> Plan | None:
-    """The sweep that replays the distinct calls that a problem states; None: there is none, or no kernel.
-
-    Caches are warm: in a model what attention reads was written just before it.
-    """
-    stated = (problem_of(one.call) for one in audit.calls)
-    problems = tuple(dict.fromkeys(problem for problem in stated if problem is not None))
-    kernels = runnable(choices.kernels or [spec.name for spec in KERNELS], problems, device)
-    if not kernels:
-        return None
-    protocol = Protocol(repeats=choices.repeats, time_cap_s=choices.time_cap_s, cold=False)
-    return Plan(backend=device.backend, kernels=kernels, problems=problems, protocol=protocol)
 
 
 def _without_replay(audit: ModelAudit, *, as_json: bool) -> int:
@@ -167,12 +154,10 @@ def _replayed(
 ) -> int:
     """Measure the plan, keep the audit in its session, and print both; the exit code."""
     sweep = SweepRun(driver, events, recorder)
-    sweep.run(plan)
+    sweep.run(plan, held=(AuditReady(audit=audit),))
     session, path = sweep.session, sweep.saved()
     if session is None:
         return FAILED
-    if path is not None:
-        keep(path, audit, session.id)
     measured = rows(session)
     if as_json:
         say_json({"file": path and str(path), "audits": [audit_document(audit, measured)]})

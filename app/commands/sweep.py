@@ -201,10 +201,16 @@ class SweepRun:
         """What is known of it, None before it began or goes on."""
         return self._driver.session
 
-    def run(self, plan: Plan, mark: RunMark | None = None) -> None:
-        """Measure a plan and return when that has ended; `mark`: which of several runs it is."""
+    def run(self, plan: Plan, mark: RunMark | None = None, held: Sequence[Event] = ()) -> None:
+        """Measure a plan and return when that has ended.
+
+        Args:
+            plan: What to measure.
+            mark: Which of several runs it is.
+            held: What the session holds from its beginning.
+        """
         self._driver.engine.watch(plan.backend)
-        self._driver.run(plan, self._open, mark)
+        self._driver.run(plan, self._open, mark, held)
         self._follow()
 
     def resume(self, session: Session, remaining: Remaining) -> None:

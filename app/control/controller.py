@@ -8,6 +8,7 @@ from pathlib import Path
 
 from PySide6.QtCore import Signal
 
+from flashscope.app.control.auditing import Auditing
 from flashscope.app.control.bridge import Bridge
 from flashscope.app.control.edits import Edits
 from flashscope.app.control.endings import FAILED, REPLAYING, SWEEPING, trouble, why_not_begun
@@ -27,6 +28,7 @@ from flashscope.app.control.queue import Queue, QueuedSweep
 from flashscope.app.control.shown_words import ShownWords
 from flashscope.app.words.results.progress import NS
 from flashscope.app.words.results.provenance import Provenance, of_machine, of_session
+from flashscope.kernels.workload.audit import ModelAudit
 from flashscope.kernels.workload.problem import Backend
 from flashscope.kernels.workload.trace import TraceRequest
 from flashscope.profiles.engine.contract import EngineBusyError, EngineFactory
@@ -37,6 +39,7 @@ from flashscope.profiles.running.driver import Driver, OpenRecording
 from flashscope.profiles.running.recording import FileMade, FileNote, FileTrouble
 from flashscope.profiles.running.recordings import OpenRecorder, Recordings, new_recorder
 from flashscope.profiles.wire.events import (
+    AuditReady,
     Event,
     MachineFound,
     PlanFinished,
@@ -64,6 +67,7 @@ class Controller(Measuring):
         timelines: What is recorded of when a kernel does what.
         stalls: What is sampled of where the warps of a launch stand.
         cuts: Has cuts of kernels compiled.
+        auditing: Audits a model, and has its calls replayed.
         live: What is launched in slow motion.
         keeping: Writes into the session on show what was recorded in Inside.
         insides: Leads from a point to what is inside its kernel.
@@ -139,6 +143,12 @@ class Controller(Measuring):
         self.cuts = CutWork(lambda asked, told: self._driver.engine.lines("cuts", asked, told), self)
         self.devices.moved.connect(self.cuts.cancel)
         self.cuts.failed.connect(self.error_raised)
+        self.auditing = Auditing(
+            lambda asked, told: self._driver.engine.lines("audit", asked, told), self, self
+        )
+        self.auditing.failed.connect(self.error_raised)
+        self.devices.moved.connect(self.auditing.cancel)
+        self.running_changed.connect(lambda _running: self.auditing.follow())
         self.live = LiveLaunch(lambda: self._driver.engine, self)
         self.devices.beside = *self._asked, self.live
         self.keeping = Keeping(self._shown, self.edits)
@@ -204,6 +214,11 @@ class Controller(Measuring):
         """The same at once, whatever waits; while another one runs it is refused."""
         record = partial(self._recordings.anew, plan.backend, "")
         self._start(plan.backend, partial(self._driver.run, plan, record))
+
+    def replay_calls(self, plan: Plan, audit: ModelAudit) -> None:
+        """Measure the calls of an audit, which stands in that session from its beginning."""
+        record = partial(self._recordings.anew, plan.backend, "")
+        self._start(plan.backend, partial(self._driver.run, plan, record, held=(AuditReady(audit=audit),)))
 
     def _begin_entry(self, entry: QueuedSweep, unasked: bool) -> str:
         """Start what waited; of several runs each by a fresh process. Returns why it cannot, or nothing."""
@@ -285,6 +300,7 @@ class Controller(Measuring):
         self.queue.close()
         self.watch_own.close()
         self.cuts.close()
+        self.auditing.close()
         self._shown.close()
         self.edits.wait()
         self.devices.close()

@@ -1,6 +1,6 @@
 """Drives runs on an engine: begins the session of each or goes on with it, and has it recorded."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
@@ -40,23 +40,31 @@ class Driver:
         self._resumed: Session | None = None  # the one that the run goes on with
         self._open: OpenRecording | None = None
         self._mark: RunMark | None = None
+        self._held: Sequence[Event] = ()  # by the session that begins
         self._recordings: list[RunRecording] = []  # not known to be finished
         self.engine = make_engine(sink)
 
-    def run(self, plan: Plan, record: OpenRecording | None = None, mark: RunMark | None = None) -> None:
+    def run(
+        self,
+        plan: Plan,
+        record: OpenRecording | None = None,
+        mark: RunMark | None = None,
+        held: Sequence[Event] = (),
+    ) -> None:
         """Start a plan in a fresh session.
 
         Args:
             plan: What to measure.
             record: Makes what records the session; None: nothing does.
             mark: Which of several runs of the plan it is; None: it is alone.
+            held: What the session holds from its beginning, such as the audit whose calls the plan replays.
 
         Raises:
             EngineBusyError: A run goes on.
             KeyError: The engine has no kernel that the plan names.
         """
         self._start(plan, None, None, record)
-        self._mark = mark
+        self._mark, self._held = mark, held
 
     def resume(self, session: Session, remaining: Remaining, record: OpenRecording | None = None) -> None:
         """Go on with what is left of a session's plan; `session` takes in what comes.
@@ -65,6 +73,7 @@ class Driver:
             EngineBusyError, KeyError: As `run` does.
         """
         self._start(session.plan, remaining, session, record)
+        self._held = ()
 
     def cancel(self) -> None:
         """Have the run end within one repeat; what it measured is kept. Without a run nothing."""
@@ -110,12 +119,19 @@ class Driver:
             if self._open is not None:
                 self.recording = self._open(event)
                 self._recordings.append(self.recording)
+        self._keep(event)
+        if isinstance(event, PlanStarted):
+            for held in self._held:
+                self._keep(held)
+        if isinstance(event, PlanFinished):
+            self._finish()
+
+    def _keep(self, event: Event) -> None:
+        """Write it first, then let the session have it."""
         if self.recording is not None:
             self.recording.record(event)
         if self.session is not None:
             self.session.apply(event)
-        if isinstance(event, PlanFinished):
-            self._finish()
 
     def _finish(self) -> None:
         if self.running and self.recording is not None:

@@ -15,14 +15,17 @@ from flashscope.app.control.guard import guarded
 from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import keep
 from flashscope.app.pages.audit.columns import WIDTHS, CallRow, call_columns
-from flashscope.app.pages.audit.recorded import EmptyAudits, RecordedAudits
+from flashscope.app.pages.audit.dialog import AuditDialog
+from flashscope.app.pages.audit.recorded import AUDIT_TIP, EmptyAudits, RecordedAudits
+from flashscope.app.pages.audit.running import RunningAudit
 from flashscope.app.pages.base import Page
 from flashscope.app.pages.compare.table import ListTable
 from flashscope.app.report.sentences import worst_check
+from flashscope.app.widgets.buttons import text_button
 from flashscope.app.widgets.card import Card
 from flashscope.app.widgets.drop_down import DropDown
 from flashscope.app.widgets.lines import Lines
-from flashscope.app.widgets.plain import PlainLabel
+from flashscope.app.widgets.plain import PlainLabel, set_tip
 from flashscope.app.widgets.scrolling import Scrolling
 from flashscope.app.words.learn.audits import (
     audit_head,
@@ -31,12 +34,14 @@ from flashscope.app.words.learn.audits import (
 )
 from flashscope.app.words.plain import MOST_OF_NAME, cut_short
 from flashscope.kernels.workload.audit import ModelAudit
+from flashscope.kernels.workload.device import Device
 from flashscope.profiles.results.compare.switching import Switching, switchings_of
 from flashscope.profiles.results.model.rows import PointRow, rows
 from flashscope.profiles.results.model.session import Session
-from flashscope.profiles.wire.events import AuditReady, Event
+from flashscope.profiles.wire.events import AuditReady, Event, PlanFinished
 
 LEAST_PX = 160
+NO_DEVICE = "What this machine has is not known yet."
 AuditedSteps = list[tuple[ModelAudit, Switching]]
 
 
@@ -58,12 +63,17 @@ class AuditPage(Page):
         self._chores = Chores(self)
         self.sentence, self.head, self.gains = (PlainLabel(wordWrap=True) for _ in range(3))
         self.steps, self.models = DropDown(), RecordedAudits()
+        self.audit = text_button("Audit …", AUDIT_TIP, self.ask)
         self.table = ListTable("Attention calls", call_columns(), WIDTHS, spread=True)
         self.stack = QStackedWidget()
         self._lay_out()
         self.steps.currentIndexChanged.connect(self._show_step)
         self.models.path_chosen.connect(self._open)
         controller.events_arrived.connect(self._take_events)
+        for changed in (controller.auditing.changed, controller.occupied_changed, controller.running_changed):
+            changed.connect(self._block)
+        controller.machine_found.connect(self._block)
+        self._block()
         self.show_session(controller.session)
 
     def _lay_out(self) -> None:
@@ -80,23 +90,54 @@ class AuditPage(Page):
         column = QVBoxLayout(full)
         column.setContentsMargins(12, 8, 12, 10)
         column.setSpacing(8)
-        column.addWidget(Lines((self.sentence, self.models, self.steps), (self.sentence,), 8))
+        column.addWidget(Lines((self.sentence, self.audit, self.models, self.steps), (self.sentence,), 8))
         column.addWidget(self.table, 2)
         column.addWidget(card, 3)
         column.addWidget(self.head)
-        self.empty = EmptyAudits(self._open)
+        self.empty = EmptyAudits(self._open, self.ask)
         self.stack.addWidget(self.empty)
         self.stack.addWidget(full)
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
+        outer.addWidget(RunningAudit(self.controller.auditing))
         outer.addWidget(self.stack)
 
     def actions_offered(self) -> list[Action]:
         """What a user can do here."""
         return [
+            Action(
+                "audit.ask", "Audit a model", self.ask, "Audit", "A", possible=lambda: not self._why_no_audit
+            ),
             Action("audit.next", "Choose the next step", self._step(1), "Audit", "N"),
             Action("audit.before", "Choose the step before", self._step(-1), "Audit", "P"),
         ]
+
+    @property
+    def _why_no_audit(self) -> str:
+        """Why no model can be audited now, in one sentence; empty: one can."""
+        return self.controller.why_no_sweep or ("" if self._device else NO_DEVICE)
+
+    @property
+    def _device(self) -> Device | None:
+        machine = self.controller.machine
+        return machine.device(self.controller.backend) if machine else None
+
+    def ask(self) -> None:
+        """Ask for a model, and audit it."""
+        device = self._device
+        if device is None or self._why_no_audit:
+            return
+        dialog = AuditDialog(device, self)
+        dialog.accepted.connect(lambda: self.controller.auditing.ask(dialog.asked))
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    def _block(self) -> None:
+        """Offer no audit while something else measures."""
+        why = self._why_no_audit
+        for button in (self.audit, self.empty.audit):
+            button.setEnabled(not why)
+            set_tip(button, why or AUDIT_TIP)
 
     def show_session(self, session: Session | None) -> None:
         """Show another session's audits, or how to make one."""
@@ -134,7 +175,7 @@ class AuditPage(Page):
             )
 
     def _take_events(self, events: Sequence[Event]) -> None:
-        if any(isinstance(event, AuditReady) for event in events):
+        if any(isinstance(event, AuditReady | PlanFinished) for event in events):
             self._refresh()
 
     def _show_found(self, found: AuditedSteps, checked: str) -> None:

@@ -7,12 +7,14 @@ from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QSizePolicy
 
 from flashscope.app.control.bundled import AUDITS, audit_recordings
+from flashscope.app.widgets.buttons import text_button
 from flashscope.app.widgets.drop_down import DropDown
 from flashscope.app.widgets.empty_view import EmptyView
 from flashscope.app.widgets.plain import PlainLabel, set_tip
 from flashscope.app.words.learn.audits import HOW_TO_AUDIT, RECORDED_AUDITS, WHAT_IS_AUDITED
 
 OTHER, CHOOSE = "your session", "Choose a model …"
+AUDIT_TIP = "Run a model, record its attention calls, and replay them over the kernels here"
 
 
 class RecordedAudits(DropDown):
@@ -61,10 +63,13 @@ class EmptyAudits(EmptyView):
 
     Args:
         show: Opens one.
+        audit: Asks for a model and audits it.
     """
 
-    def __init__(self, show: Callable[[Path], None]) -> None:
+    def __init__(self, show: Callable[[Path], None], audit: Callable[[], None]) -> None:
         super().__init__(WHAT_IS_AUDITED, HOW_TO_AUDIT)
+        self.audit = text_button("Audit a model …", AUDIT_TIP, audit, "primary")
+        self.add(self.audit)
         self.choice = RecordedAudits(CHOOSE)
         self.choice.setAccessibleName("Recorded audit to show")
         set_tip(self.choice, "The models whose audits come with the program, and where they ran")

@@ -26,9 +26,20 @@ NOTHING = "–"
 MOST_OF_KERNEL = 48  # characters of its name in a table
 MOST_KERNELS = 4  # of a call that are named
 WHAT_IS_AUDITED = "Which attention does a model really run, and what would another kernel gain?"
+WHAT_A_MODEL_IS = (
+    "A folder with a config.json, a configuration's file, or a name in the local Hugging Face cache; nothing "
+    "is fetched, and without weights random ones do."
+)
 HOW_TO_AUDIT = (
-    f"The session on show has no audit of a model. {PROGRAM} audit MODEL makes one, of a folder with a "
-    "config.json or a name in the local Hugging Face cache; open its session here."
+    "The session on show has no audit of a model. An audit runs a prefill and a decode, records every "
+    f"attention call, and replays each over the kernels here; {PROGRAM} audit MODEL does so in a terminal."
+)
+CODE_IS_FOR_A_TERMINAL = (
+    f"The window runs no model that a file of code makes: {PROGRAM} audit FILE.py:NAME does, in a terminal."
+)
+NO_REPLAY = (
+    f"No call of this model can be replayed here, so there is no session; {PROGRAM} audit MODEL --json "
+    "prints all that was recorded."
 )
 CALL_HEADINGS = (
     *("layers", "calls", "of the step", "shape", "mask", "asks for", "ran"),

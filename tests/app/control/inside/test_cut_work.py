@@ -33,8 +33,8 @@ def cuts(qapp: object) -> CutWork:
 
 
 def compiler(cuts: CutWork) -> FakeCompiler:
-    assert isinstance(cuts._compiler, FakeCompiler)
-    return cuts._compiler
+    assert isinstance(cuts._process, FakeCompiler)
+    return cuts._process
 
 
 def test_every_answer_is_told_and_then_nothing_is_compiled(cuts: CutWork, qtbot: QtBot) -> None:

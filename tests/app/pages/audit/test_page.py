@@ -7,10 +7,15 @@ from pytestqt.qtbot import QtBot
 
 from flashscope.app.control.bundled import AUDITS, audit_recordings
 from flashscope.app.pages.audit import AuditPage
+from flashscope.app.pages.audit.dialog import AuditDialog
+from flashscope.app.pages.audit.running import RunningAudit
 from flashscope.app.shell.main_window import MainWindow
+from flashscope.app.words.learn.audits import CODE_IS_FOR_A_TERMINAL
 from flashscope.profiles.results.compare.switching import switchings_of
 from flashscope.profiles.results.model.rows import rows
 from flashscope.profiles.store import load
+from tests.app.control.test_auditing import ASKED, FakeProcess
+from tests.app.fakes import PLAN, plan_started
 from tests.app.rig import Rig, Save
 from tests.profiles.store import builders
 
@@ -106,3 +111,50 @@ def test_another_session_takes_it_away_again(
     window.open_path(save([builders.plan_started()], "other"))
     qtbot.waitUntil(lambda: not shown.found)
     assert shown.stack.currentIndex() == 0
+
+
+def test_a_model_is_asked_for_by_a_key_and_one_of_a_file_of_code_is_left_to_a_terminal(
+    page: AuditPage, window: MainWindow
+) -> None:
+    assert page.empty.audit.isEnabled()
+    window.trigger("audit.ask")
+    dialog = page.findChild(AuditDialog)
+    assert dialog is not None
+    assert not dialog.audit_button.isEnabled()
+    dialog.model.setText("my_model.py:make")
+    assert not dialog.audit_button.isEnabled()
+    assert dialog.told.text() == CODE_IS_FOR_A_TERMINAL
+    dialog.model.setText(" a-model ")
+    dialog.layers.setValue(2)
+    dialog.training.setChecked(True)
+    assert dialog.audit_button.isEnabled()
+    assert not dialog.told.isVisible()
+    asked = dialog.asked
+    assert (asked.model, asked.layers, asked.training, asked.dtype) == ("a-model", 2, True, "float32")
+    dialog.reject()
+
+
+def test_while_a_model_is_audited_a_line_says_how_far_it_is_and_ends_it(
+    page: AuditPage, window: MainWindow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    auditing = window.controller.auditing
+    monkeypatch.setattr(auditing, "make", FakeProcess)
+    auditing.ask(ASKED)
+    line = page.findChild(RunningAudit)
+    assert line is not None
+    assert line.isVisible()
+    assert not page.empty.audit.isEnabled()
+    auditing.progressed.emit("prefill: 3 of 9 rounds", 1, 4)
+    assert line.text.text() == "2 of 4: prefill: 3 of 9 rounds"
+    line.cancel.click()
+    assert not line.isVisible()
+    assert page.empty.audit.isEnabled()
+    assert not window.controller.occupied
+
+
+def test_no_model_is_audited_beside_a_sweep(page: AuditPage, rig: Rig) -> None:
+    rig.controller.run(PLAN)
+    rig.say([plan_started()])
+    assert not page.empty.audit.isEnabled()
+    page.ask()
+    assert page.findChild(AuditDialog) is None

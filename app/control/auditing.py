@@ -1,0 +1,74 @@
+"""Audits a model from the window: its process, and then the sweep that replays its calls."""
+
+from typing import Protocol
+
+from PySide6.QtCore import QObject, Signal
+
+from flashscope.app.control.lines_work import LinesWork, MakeProcess
+from flashscope.app.words.learn.audits import NO_REPLAY
+from flashscope.kernels.workload.audit import ModelAudit
+from flashscope.profiles.plan.plan import Plan
+from flashscope.profiles.plan.replay import replay_plan
+from flashscope.profiles.wire.audits import AuditAnswer, AuditAsked, AuditProgress
+
+BEING_AUDITED = "A model is being audited: wait for it, or cancel it in Audit."
+
+
+class Sweeps(Protocol):
+    """What runs sweeps, as audits need it."""
+
+    @property
+    def measuring(self) -> bool:
+        """Whether one runs."""
+
+    def replay_calls(self, plan: Plan, audit: ModelAudit) -> None:
+        """Start one that replays the calls of an audit, in whose session that is."""
+
+    def occupy(self, reason: str) -> None:
+        """Let no sweep start, for this reason, or let them again: without one."""
+
+
+class Auditing(LinesWork):
+    """One audit at a time.
+
+    Args:
+        make: Starts the process of a model.
+        sweeps: Replays its calls.
+        parent: Qt parent.
+
+    Signals:
+        progressed: What the model's process is at, and how many of how many parts are done (str, int, int).
+    """
+
+    progressed = Signal(str, int, int)
+
+    def __init__(self, make: MakeProcess, sweeps: Sweeps, parent: QObject | None = None) -> None:
+        super().__init__(make, parent)
+        self._sweeps = sweeps
+        self._waiting: tuple[Plan, ModelAudit] | None = None  # for the end of a sweep that came first
+        self.changed.connect(self._show_occupied)
+
+    def take(self, asked: AuditAsked, answer: AuditAnswer) -> None:
+        """Tell how far it is; at its end replay what was found."""
+        if isinstance(answer, AuditProgress):
+            self.progressed.emit(answer.text, answer.done, answer.total)
+            return
+        self.finish()
+        if answer.audit is None:
+            self.failed.emit(answer.reason, answer.detail)
+            return
+        plan = replay_plan(answer.audit, asked.device)
+        if plan is None:
+            self.failed.emit(NO_REPLAY, "")
+            return
+        self._waiting = plan, answer.audit
+        self.follow()
+
+    def follow(self) -> None:
+        """Begin the replay that waits, if no sweep runs."""
+        if self._waiting is not None and not self._sweeps.measuring:
+            waiting, self._waiting = self._waiting, None
+            self._sweeps.replay_calls(*waiting)
+
+    def _show_occupied(self) -> None:
+        self._sweeps.occupy(BEING_AUDITED if self.asked is not None else "")

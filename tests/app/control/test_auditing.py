@@ -1,0 +1,119 @@
+"""An audit that the window asks for: its process, then the sweep that replays its calls."""
+
+from collections.abc import Callable, Sequence
+
+import pytest
+from msgspec.structs import replace
+from pytestqt.qtbot import QtBot
+
+from flashscope.app.control.auditing import BEING_AUDITED, Auditing
+from flashscope.app.words.learn.audits import NO_REPLAY
+from flashscope.kernels.workload.audit import ModelAudit
+from flashscope.profiles.plan.plan import Plan
+from flashscope.profiles.wire.audits import AuditAnswer, AuditAsked, AuditEnded, AuditProgress
+from flashscope.profiles.wire.events import AuditReady
+from tests.app.fakes import CPU_MACHINE
+from tests.profiles.store import builders
+
+DEVICE = CPU_MACHINE.device("cpu")
+assert DEVICE is not None
+ASKED = AuditAsked(model="a-model", device=DEVICE, dtype="float32")
+AUDIT = next(one.audit for one in builders.whole_sweep() if isinstance(one, AuditReady))
+
+
+class FakeProcess:
+    """Says what a test has it say."""
+
+    def __init__(self, asked: Sequence[AuditAsked], told: Callable[[AuditAnswer], None]) -> None:
+        self.asked, self.say, self.ended = asked, told, False
+
+    def end(self) -> None:
+        self.ended = True
+
+
+class FakeSweeps:
+    """Notes what it is asked for."""
+
+    def __init__(self) -> None:
+        self.measuring = False
+        self.replayed: list[tuple[Plan, ModelAudit]] = []
+        self.reasons: list[str] = []
+
+    def replay_calls(self, plan: Plan, audit: ModelAudit) -> None:
+        self.replayed.append((plan, audit))
+        self.measuring = True
+
+    def occupy(self, reason: str) -> None:
+        self.reasons.append(reason)
+
+
+@pytest.fixture
+def sweeps() -> FakeSweeps:
+    return FakeSweeps()
+
+
+@pytest.fixture
+def auditing(qapp: object, sweeps: FakeSweeps) -> Auditing:
+    made = Auditing(FakeProcess, sweeps)
+    made.ask(ASKED)
+    return made
+
+
+def process(auditing: Auditing) -> FakeProcess:
+    assert isinstance(auditing._process, FakeProcess)
+    return auditing._process
+
+
+def test_no_sweep_starts_while_a_model_runs_and_how_far_it_is_is_told(
+    auditing: Auditing, sweeps: FakeSweeps, qtbot: QtBot
+) -> None:
+    assert sweeps.reasons == [BEING_AUDITED]
+    with qtbot.waitSignal(auditing.progressed) as told:
+        process(auditing).say(AuditProgress(text="prefill", done=1, total=4))
+    assert told.args == ["prefill", 1, 4]
+    made = process(auditing)
+    auditing.cancel()
+    assert made.ended
+    assert sweeps.reasons == [BEING_AUDITED, ""]
+
+
+def test_at_its_end_its_calls_are_replayed_by_a_sweep_whose_session_has_it(
+    auditing: Auditing, sweeps: FakeSweeps, qtbot: QtBot
+) -> None:
+    with qtbot.waitSignal(auditing.changed):
+        process(auditing).say(AuditEnded(audit=AUDIT))
+    ((plan, audit),) = sweeps.replayed
+    assert audit == AUDIT
+    assert plan.backend == "cpu"
+    assert not plan.protocol.cold
+    assert sweeps.reasons[-1] == ""
+
+
+def test_a_sweep_that_came_first_is_waited_for(auditing: Auditing, sweeps: FakeSweeps, qtbot: QtBot) -> None:
+    sweeps.measuring = True
+    with qtbot.waitSignal(auditing.changed):
+        process(auditing).say(AuditEnded(audit=AUDIT))
+    auditing.follow()
+    assert not sweeps.replayed
+    sweeps.measuring = False
+    auditing.follow()
+    auditing.follow()
+    assert len(sweeps.replayed) == 1
+
+
+@pytest.mark.parametrize(
+    ("ended", "reason"),
+    [
+        (AuditEnded(reason="There is no such model.", detail="more"), "There is no such model."),
+        (AuditEnded(audit=replace(AUDIT, calls=())), NO_REPLAY),
+    ],
+    ids=["no model", "no call"],
+)
+def test_where_nothing_can_be_replayed_the_reason_is_told(
+    auditing: Auditing, sweeps: FakeSweeps, qtbot: QtBot, ended: AuditEnded, reason: str
+) -> None:
+    with qtbot.waitSignal(auditing.failed) as told:
+        process(auditing).say(ended)
+    assert told.args[0] == reason
+    assert not sweeps.replayed
+    assert sweeps.reasons[-1] == ""
