@@ -81,6 +81,7 @@ def test_a_fault_that_does_not_show_says_why_and_one_without_numbers_is_null() -
     assert "passes" not in plain
 
 
+@pytest.mark.matrix  # it takes a second
 def test_show_prints_a_saved_session_as_table_csv_and_json(session: Path) -> None:
     table, csv = program.run("show", str(session)), program.inside("show", str(session), "--csv")
     assert "Out of memory." in table.stdout
@@ -274,6 +275,7 @@ def test_why_there_is_no_gpu_is_said_once_for_all_kernels() -> None:
     assert len(told.splitlines()) <= 3 * len(KERNELS) + told.count("  backward pass: ") + 1
 
 
+@pytest.mark.matrix  # it takes a second
 def test_the_doctor_names_every_finding_and_its_remedy() -> None:
     found = program.document(program.run("doctor", "--json"))
     names = [finding["name"] for finding in found["findings"]]

@@ -171,6 +171,7 @@ def test_a_second_client_is_told_who_has_the_device(host: RunningHost, tmp_path:
     assert not (tmp_path / "b.flashscope").exists()
 
 
+@pytest.mark.matrix  # it takes a second
 def test_a_stranger_is_refused_and_logged(host: RunningHost, tmp_path: Path) -> None:
     from flashscope.profiles.cluster.host.certificates import make_certificates  # noqa: PLC0415 - needs the extra
 
@@ -207,6 +208,7 @@ def test_where_nobody_serves_a_client_says_so_in_a_line(tmp_path: Path) -> None:
     assert "nothing listens at tcp://127.0.0.1:9" in told
 
 
+@pytest.mark.matrix  # it takes a second
 def test_a_plain_host_elsewhere_is_refused() -> None:
     done = program.run("serve", "--backend", "cpu", "--plain", "--host", "0.0.0.0")  # noqa: S104 - it is refused
     assert done.returncode == 2

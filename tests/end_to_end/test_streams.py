@@ -96,6 +96,7 @@ def test_messages_that_cannot_be_written_change_nothing(
     assert not command.startswith(SWEEP) or is_saved(session)
 
 
+@pytest.mark.matrix  # it takes a second
 @matrix("command redirection", product(FAILING, ["2>&-", "2> /dev/full", ">&- 2>&-", "<&- >&- 2>&-"]), few=1)
 def test_what_fails_fails_alike_when_it_cannot_be_told(command: str, redirection: str, session: Path) -> None:
     done = run(command, redirection, session)
@@ -133,6 +134,7 @@ def test_a_sweep_whose_reader_leaves_goes_on_and_is_saved(command: str, session:
     assert is_saved(session)
 
 
+@pytest.mark.matrix  # it takes a second
 @chosen("command", COMMANDS, {"show {session}", "show {session} --json"})
 def test_a_terminal_of_ascii_gets_everything_and_documents_stay_utf_8(command: str, session: Path) -> None:
     done = run(command, "", session, PYTHONIOENCODING="ascii")

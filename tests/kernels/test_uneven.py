@@ -48,6 +48,7 @@ def test_each_sequence_has_the_bits_of_its_own_problem_and_padding_is_empty(prob
         np.testing.assert_array_equal(launch.lse, expected_lse)
 
 
+@pytest.mark.matrix  # it takes a second
 @settings(max_examples=40, deadline=None)
 @given(uneven_problems())
 def test_every_kernel_agrees_with_the_oracle(problem: Problem) -> None:

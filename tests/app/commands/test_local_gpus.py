@@ -80,6 +80,7 @@ def visible_gpus() -> set[str]:
     return seen & {one.uuid for one in LISTED}
 
 
+@pytest.mark.matrix  # it takes a second
 @pytest.mark.usefixtures("gpus")
 def test_one_sweep_is_shared_among_gpus_each_of_which_its_own_processes_see_alone() -> None:
     problems = tuple(Problem(heads=1, seqlen_q=64 * n, seqlen_k=64 * n, head_dim=16) for n in range(1, 7))

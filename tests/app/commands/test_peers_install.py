@@ -46,6 +46,7 @@ def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
+@pytest.mark.matrix  # it takes a second
 def test_a_peer_gets_a_folder_with_what_it_needs_beyond_what_is_here(shelf: Path, capfd: Captured) -> None:
     wheel(shelf, PEER, "4.9", ["needed-by-it", "numpy"])
     wheel(shelf, "needed-by-it", "2.0")

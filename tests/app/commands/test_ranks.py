@@ -142,6 +142,7 @@ def test_what_a_process_that_ended_had_not_begun_is_for_the_next_one() -> None:
     assert (stopped, [one.ended for one in results], left) == (None, [cut_off], 1)
 
 
+@pytest.mark.matrix  # it takes a second
 def test_each_result_is_kept_and_a_file_that_is_there_is_added_to(tmp_path: Path) -> None:
     path = tmp_path / "ranks.flashscope"
     first = program.inside(*SMALL, "--scheme", "zigzag", "--pass", "forward", "--out", str(path))

@@ -39,6 +39,7 @@ def running(rig: Rig) -> Session:
     return rig.controller.sweep
 
 
+@pytest.mark.matrix  # it takes a second
 def test_a_recording_opened_over_a_sweep_is_shown_and_the_sweep_goes_on_in_its_file(
     window: MainWindow, rig: Rig, beside: Path
 ) -> None:

@@ -236,6 +236,7 @@ def page(window: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     return found
 
 
+@pytest.mark.matrix  # it takes a second
 def test_the_sessions_page_resumes_what_is_chosen_there(
     rig: Rig, page: SessionsPage, qtbot: QtBot, save: Save, broken_off: Path
 ) -> None:

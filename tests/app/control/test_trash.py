@@ -130,6 +130,7 @@ def test_what_is_undone_once_cannot_be_undone_again_by_key_or_button(
         assert len(asked) == 1
 
 
+@pytest.mark.matrix  # it takes a second
 def test_a_restored_session_goes_back_to_the_trash_with_ctrl_z(page: SessionsPage, qtbot: QtBot) -> None:
     choose(page, "one")
     page.delete_chosen()
@@ -180,6 +181,7 @@ def recorded(page: SessionsPage) -> tuple[list[str], list[str]]:
     return said, failed
 
 
+@pytest.mark.matrix  # it takes a second
 def test_ctrl_z_right_after_a_delete_undoes_that_delete(
     page: SessionsPage, window: MainWindow, qtbot: QtBot
 ) -> None:
@@ -194,6 +196,7 @@ def test_ctrl_z_right_after_a_delete_undoes_that_delete(
     assert "two" not in names(page)
 
 
+@pytest.mark.matrix  # it takes a second
 def test_the_trash_can_be_opened_and_restored_from(page: SessionsPage, qtbot: QtBot) -> None:
     choose(page, "one")
     page.delete_chosen()

@@ -100,6 +100,7 @@ def test_a_command_that_cannot_be_used_now_is_dim_in_the_palette(window: MainWin
     assert (ground + dim) / 2 < brightest <= dim
 
 
+@pytest.mark.matrix  # it takes a second
 def test_the_palette_finds_a_command_by_a_few_letters_and_runs_it(rig: Rig) -> None:
     window = rig.window()
     palette = opened_palette(window)

@@ -90,6 +90,7 @@ def test_what_is_wrong_is_told_in_the_dialog_which_stays(
     assert not window.errors.isVisible()
 
 
+@pytest.mark.matrix  # it takes a second
 def test_cancel_leaves_the_dialog_open_while_something_goes_on(window: MainWindow, qtbot: QtBot) -> None:
     window.trigger("connect")
     dialog = dialog_of(window)

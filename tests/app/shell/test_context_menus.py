@@ -60,6 +60,7 @@ def drawn(page: QWidget) -> None:
         turns.finish()
 
 
+@pytest.mark.matrix  # it takes a second
 @chosen("reason", REASONS, REASONS[1:])
 def test_a_plot_offers_what_can_be_done_with_it(page: ProfilePage, reason: QContextMenuEvent.Reason) -> None:
     card = page.plots.cells[1]

@@ -74,6 +74,7 @@ def test_each_gets_a_file_under_its_name_and_none_is_written_over(
     assert window.errors.text == f"Exported 2 sessions to {folder}."
 
 
+@pytest.mark.matrix  # it takes a second
 @pytest.mark.usefixtures("chosen")
 def test_what_cannot_be_exported_is_named_and_keeps_no_other_from_it(
     window: MainWindow, qtbot: QtBot, files: list[Path], folder: Path

@@ -33,6 +33,7 @@ def press(window: MainWindow, key: Qt.Key, modifier: Qt.KeyboardModifier = CONTR
     QTest.keyClick(window, key, modifier)
 
 
+@pytest.mark.matrix  # it takes a second
 def test_ctrl_1_to_5_lead_to_the_places_and_ctrl_6_to_9_to_the_views_that_had_them(
     window: MainWindow,
 ) -> None:
@@ -157,6 +158,7 @@ def test_problems_chosen_in_one_view_are_on_show_in_every_other(
     assert roofline._curve == shown
 
 
+@pytest.mark.matrix  # it takes a second
 def test_kernels_hidden_in_one_view_are_hidden_in_every_other_and_counted_beside_the_tabs(
     window: MainWindow, rig: Rig, save: Save, qtbot: QtBot
 ) -> None:

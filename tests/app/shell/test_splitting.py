@@ -55,6 +55,7 @@ def is_whole(path: Path) -> bool:
     return load(path).outcome == "finished"
 
 
+@pytest.mark.matrix  # it takes a second
 def test_the_box_offers_all_equal_gpus_or_some_and_the_window_says_how_many_measure(
     rig: Rig, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -19,6 +19,7 @@ from tests.kernels.context_parallel.running import judged, on_host, partitions, 
 WORKLOAD = Problem(seqlen_q=50, seqlen_k=50, heads=4, kv_heads=2, head_dim=16, causal=True)
 
 
+@pytest.mark.matrix  # it takes a second
 @given(partitions())
 @settings(max_examples=60)
 def test_both_passes_agree_with_float64(partition: Partition) -> None:
@@ -27,6 +28,7 @@ def test_both_passes_agree_with_float64(partition: Partition) -> None:
     assert all(verdict.passed for verdict in judged(ranks))
 
 
+@pytest.mark.matrix  # it takes a second
 @given(partitions())
 @settings(max_examples=40)
 def test_bits_do_not_depend_on_when_a_transfer_ends(partition: Partition) -> None:

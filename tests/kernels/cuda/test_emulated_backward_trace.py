@@ -147,6 +147,7 @@ def test_the_sums_of_dq_that_flash1_is_told_to_have_are_its_answer_to_the_bit() 
     assert (as_stored("float16", found) == trace.grad_q.numpy()).all()
 
 
+@pytest.mark.matrix  # it takes a second
 @chosen("kernel", BACKWARD_KERNELS, {"flash1"})
 def test_the_keys_are_outside_and_the_heads_of_a_group_pass_one_after_the_other(
     kernel: BackwardKernel,

@@ -98,6 +98,7 @@ def test_drawn_tiles_agree_with_the_oracle(scores: str, head_dim: int, causal: b
     assert verdict.passed, verdict
 
 
+@pytest.mark.matrix  # it takes a second
 @needs_compiler
 @matrix("kind scores deterministic", product(MORE_MASKS, SCORED, (False, True)), few=1)
 def test_gradients_agree_with_the_oracle(kind: str, scores: str, deterministic: bool) -> None:
@@ -148,6 +149,7 @@ def test_values_of_another_head_dim_agree_with_the_oracle(widths: tuple[int, int
             assert verdict.passed, (kernel, verdict)
 
 
+@pytest.mark.matrix  # it takes a second
 @needs_compiler
 @matrix("widths kind", product(((40, 72), (72, 24), *WIDTHS), MORE_MASKS), few=1, ids=str)
 def test_gradients_beside_values_of_another_head_dim_agree_with_the_oracle(
@@ -162,6 +164,7 @@ def test_gradients_beside_values_of_another_head_dim_agree_with_the_oracle(
 NARROW_VALUES = ((192, 128), (128, 64), (128, 96), (256, 64), (256, 160))
 
 
+@pytest.mark.matrix  # it takes a second
 @needs_compiler
 @matrix("widths kind", product(NARROW_VALUES, MORE_MASKS), few=1, ids=str)
 def test_gradients_of_flash3_beside_narrower_values_agree_with_the_oracle(

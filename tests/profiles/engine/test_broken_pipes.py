@@ -43,6 +43,7 @@ def close_in_time(engine: LocalEngine) -> None:
     assert not closing.is_alive(), "close() did not return"
 
 
+@pytest.mark.matrix  # it takes a second
 @chosen(
     "kernel, said",
     BROKEN.items(),

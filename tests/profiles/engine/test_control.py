@@ -117,6 +117,7 @@ def trace_request(backend: Backend) -> TraceRequest:
     return TraceRequest(problem=Problem(seqlen_q=4, seqlen_k=4, head_dim=16), backend=backend)
 
 
+@pytest.mark.matrix  # it takes a second
 def test_a_trace_on_the_cpu_is_recorded_beside_a_sweep(heard: Heard) -> None:
     begin(heard, "slow")
     heard.engine.trace(trace_request("cpu"))
@@ -245,6 +246,7 @@ def test_ctrl_c_in_the_terminal_does_not_reach_the_children(heard: Heard) -> Non
     assert running_children() == [worker]
 
 
+@pytest.mark.matrix  # it takes a second
 def test_a_trace_is_answered_with_what_was_asked(heard: Heard) -> None:
     request = TraceRequest(problem=Problem(seqlen_q=8, seqlen_k=8, head_dim=16), block_q=4, block_k=4)
     heard.engine.trace(request)

@@ -91,6 +91,7 @@ def test_copies_of_the_worker_that_a_kernel_forks_end_and_the_kernel_is_measured
     assert any("a kernel forked" in line.text for line in heard.all(LogLine))
 
 
+@pytest.mark.matrix  # it takes a second
 def test_what_a_kernel_has_started_ends_with_its_worker(heard: Heard) -> None:
     failed, ours = heard.sweep(plan_of("leaves_a_process"))
     assert "ended with exit code 3" in failed.reason

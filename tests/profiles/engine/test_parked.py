@@ -78,6 +78,7 @@ def until_parked_beside(heard: Heard, index: int) -> psutil.Process:
     return usual
 
 
+@pytest.mark.matrix  # it takes a second
 def test_a_sweep_of_three_problems_in_two_environments_starts_two_workers(
     heard: Heard, starts: Starts
 ) -> None:
@@ -99,6 +100,7 @@ def test_after_a_sweep_the_usual_worker_alone_is_kept(heard: Heard, starts: Star
     assert starts.folders == [*IN_A_FOLDER, apart.PACKAGE]
 
 
+@pytest.mark.matrix  # it takes a second
 def test_a_crash_replaces_its_worker_once_and_leaves_the_parked_one(heard: Heard, starts: Starts) -> None:
     first, crashed, own, *others = heard.sweep(plan("flash2", "abort", "apart"))
     assert crashed.status == "failed"
@@ -122,6 +124,7 @@ def test_a_hang_ends_its_own_worker_alone(heard: Heard, starts: Starts, ladder: 
     assert starts.folders == ["", *[apart.PACKAGE] * 2]
 
 
+@pytest.mark.matrix  # it takes a second
 @chosen("kernel", ["hang", "hang-deaf"], {"hang"})
 def test_a_cancel_ends_what_hangs_by_force_and_keeps_the_usual_worker(heard: Heard, kernel: str) -> None:
     heard.engine.run(plan("flash2", kernel))

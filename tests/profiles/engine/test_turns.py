@@ -100,6 +100,7 @@ def test_without_verification_nothing_that_was_timed_is_judged(heard: Heard) -> 
     assert rounds_of(end) == [None] * 4
 
 
+@pytest.mark.matrix  # it takes a second
 def test_after_its_samples_each_kernel_runs_back_to_back_alone(heard: Heard) -> None:
     protocol = Protocol(warmup=0, repeats=3, sustain_s=0.2, drift_check=False)
     ends = swept(heard, "say-a", "say-b", protocol=protocol)
@@ -151,6 +152,7 @@ def test_every_kernel_that_takes_turns_shows_its_newest_sample(heard: Heard) -> 
     assert told == {0, 1}
 
 
+@pytest.mark.matrix  # it takes a second
 def test_cancelling_ends_every_point_that_takes_turns_after_the_repeat_in_flight(
     heard: Heard, gate: Gate
 ) -> None:

@@ -243,6 +243,7 @@ KEEPS_WEIGHTS = """
 """
 
 
+@pytest.mark.matrix  # it takes a second
 @pytest.mark.parametrize("passes", ["backward", "both"])
 def test_what_a_pass_keeps_of_q_and_k_for_later_runs_is_wrong_in_timed_ones(
     heard: Heard, passes: Passes, tmp_path: Path

@@ -25,6 +25,7 @@ from tests.matrix import chosen, on_demand
 from tests.profiles.store import builders
 
 
+@pytest.mark.matrix  # it takes a second
 @on_demand("acknowledged", range(1, 400, 2), {1, 21})
 def test_killing_the_writer_loses_no_acknowledged_point(tmp_path: Path, acknowledged: int) -> None:
     path = tmp_path / "a.flashscope"
@@ -97,6 +98,7 @@ def full_at(page: int) -> Callable[[sqlite3.Connection], None]:
     return migrate
 
 
+@pytest.mark.matrix  # it takes a second
 @chosen("page", range(1, 26), {13})
 def test_a_disk_that_fills_up_is_named_and_costs_nothing_acknowledged(
     tmp_path: Path, page: int, monkeypatch: pytest.MonkeyPatch

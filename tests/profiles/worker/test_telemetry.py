@@ -276,6 +276,7 @@ def test_a_probe_tells_the_drivers_version() -> None:
     assert {"NVIDIA driver", "NVML", "CPU"} <= {f.name for f in machine.findings if f.ok}
 
 
+@pytest.mark.matrix  # it takes a second
 def test_a_sweep_starts_with_the_telemetry_that_watches_the_device_already(heard: Heard) -> None:
     heard.engine.watch("cpu")
     watching = heard.until(TelemetryStarted)

@@ -76,6 +76,7 @@ def test_only_landscapes_that_share_a_cut_are_offered_to_compare_with(rig: Rig) 
         assert lineup.beside.isVisible() == bool(alike)
 
 
+@pytest.mark.matrix  # it takes a second
 def test_a_stage_shows_the_cuts_alone_and_says_which_is_the_fastest(rig: Rig) -> None:
     window = rig.window()
     rig.open(FILE)
@@ -93,6 +94,7 @@ def test_a_stage_shows_the_cuts_alone_and_says_which_is_the_fastest(rig: Rig) ->
     assert all(part.isVisibleTo(page) for part in put_away)
 
 
+@pytest.mark.matrix  # it takes a second
 def test_a_stop_of_a_story_names_a_landscape_by_its_kernel_and_problem(rig: Rig) -> None:
     window = rig.window()
     rig.open(FILE)

@@ -53,6 +53,7 @@ def test_a_file_over_the_window_is_said_to_come_into_the_form(window: MainWindow
     assert window.drops.sheet.words.text() == "Bring mine.py into the sweep's form; it is read, not run"
 
 
+@pytest.mark.matrix  # it takes a second
 def test_cuda_code_that_is_dropped_is_ticked_in_the_form_without_a_question(
     window: MainWindow, qtbot: QtBot, tmp_path: Path
 ) -> None:
@@ -69,6 +70,7 @@ def test_cuda_code_that_is_dropped_is_ticked_in_the_form_without_a_question(
     assert window.errors.text == "rows brought in. Ctrl+Z undoes it."
 
 
+@pytest.mark.matrix  # it takes a second
 def test_python_is_asked_about_once_and_runs_nothing_here(
     window: MainWindow, qtbot: QtBot, tmp_path: Path, questions: Questions
 ) -> None:
@@ -122,6 +124,7 @@ def test_a_kernel_is_chosen_by_a_dialog_too(
     assert names(window) == ["rows"]
 
 
+@pytest.mark.matrix  # it takes a second
 def test_a_plan_of_the_form_carries_the_kernel_and_its_run_is_begun(
     window: MainWindow, qtbot: QtBot, rig: Rig, tmp_path: Path, questions: Questions
 ) -> None:
@@ -166,6 +169,7 @@ def test_a_file_that_is_gone_cannot_be_chosen_and_says_why(
     assert "mine" not in rig.engine.plans[0].kernels
 
 
+@pytest.mark.matrix  # it takes a second
 def test_a_wrong_declaration_is_told_with_its_line_and_the_source_line_in_the_details(
     window: MainWindow, qtbot: QtBot, tmp_path: Path
 ) -> None:
@@ -177,6 +181,7 @@ def test_a_wrong_declaration_is_told_with_its_line_and_the_source_line_in_the_de
     assert names(window) == []
 
 
+@pytest.mark.matrix  # it takes a second
 def test_bringing_is_undone_and_done_again(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
     dropped(window, qtbot, cuda_file(tmp_path))
     window.trigger("undo")
@@ -235,6 +240,7 @@ def test_the_folder_of_ones_own_is_listed_unticked_and_what_declares_nothing_say
     assert not ran.exists()
 
 
+@pytest.mark.matrix  # it takes a second
 def test_what_packages_offer_is_listed_unticked_asked_about_and_not_imported(
     window: MainWindow, qtbot: QtBot, rig: Rig, site: Path, questions: Questions
 ) -> None:
@@ -316,6 +322,7 @@ def own_plan(window: MainWindow, kernels: tuple[str, ...] = ("flash2", "mine")) 
     )
 
 
+@pytest.mark.matrix  # it takes a second
 @pytest.mark.usefixtures("mine")
 def test_a_session_that_names_a_kernel_runs_it_only_after_a_question(
     window: MainWindow, rig: Rig, save: Save, questions: Questions

@@ -58,6 +58,7 @@ def test_however_far_a_plot_is_dragged_some_of_its_data_stays_in_view(
     assert sees_data(plot)
 
 
+@pytest.mark.matrix  # it takes a second
 def test_zooming_out_ends_at_the_whole_data_and_nothing_is_left_to_offer(bench: Bench) -> None:
     plot = swept(bench)[1]
     before = plot.viewRange()
@@ -67,6 +68,7 @@ def test_zooming_out_ends_at_the_whole_data_and_nothing_is_left_to_offer(bench: 
     assert not plot._all.isVisible()
 
 
+@pytest.mark.matrix  # it takes a second
 def test_the_part_of_n_on_show_is_the_same_in_all_plots_and_the_other_axis_stays(bench: Bench) -> None:
     first, *others = swept(bench)
     before = [plot.viewRange()[1] for plot in others]

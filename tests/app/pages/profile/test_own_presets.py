@@ -36,6 +36,7 @@ def line_of(menu: QMenu, text: str, under: str = "") -> object:
     return menu
 
 
+@pytest.mark.matrix  # it takes a second
 def test_what_the_form_says_is_saved_under_a_name_and_fills_it_again(
     window: MainWindow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -104,6 +105,7 @@ def test_a_broken_file_is_explained_in_the_menu_and_said_where_it_went(
     assert "presets-unreadable.json" in window.errors.text
 
 
+@pytest.mark.matrix  # it takes a second
 def test_a_preset_without_a_name_is_refused_in_words(
     window: MainWindow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -137,6 +139,7 @@ def test_several_runs_are_asked_for_and_said_on_the_command_line(window: MainWin
     assert " --runs 3 " in QApplication.clipboard().text()
 
 
+@pytest.mark.matrix  # it takes a second
 def test_the_form_says_at_the_next_start_what_it_said_at_the_last(window: MainWindow, rig: Rig) -> None:
     page = profile(window)
     page.form.heads.setValue(9)

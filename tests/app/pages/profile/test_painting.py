@@ -73,6 +73,7 @@ def test_a_plot_of_another_size_is_painted_once(wide: Bench) -> None:
     assert painted == dict.fromkeys(viewports, 1)
 
 
+@pytest.mark.matrix  # it takes a second
 def test_a_notch_of_the_wheel_paints_each_plot_once_and_measures_no_curve(
     wide: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -115,6 +116,7 @@ def test_a_notch_of_the_wheel_over_the_telemetry_paints_ruler_and_lanes_once(wid
     assert painted == dict.fromkeys(viewports, 1)
 
 
+@pytest.mark.matrix  # it takes a second
 def test_how_far_a_point_has_come_draws_no_curve_row_or_sentence_anew(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:

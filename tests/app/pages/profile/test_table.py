@@ -95,6 +95,7 @@ def test_table_and_crosshair_follow_each_other(bench: Bench) -> None:
     assert [row.point.index for row in selected(bench.page)] == [chosen]
 
 
+@pytest.mark.matrix  # it takes a second
 def test_rows_at_the_crosshair_have_a_bar_and_the_chosen_point_alone_is_solid(
     bench: Bench, qtbot: QtBot
 ) -> None:
@@ -131,6 +132,7 @@ def test_the_table_sorts_by_value_with_absent_cells_last(bench: Bench) -> None:
     assert raw[len(known) :] == [None] * (len(raw) - len(known))
 
 
+@pytest.mark.matrix  # it takes a second
 def test_the_results_model_passes_qt_s_own_model_tester(bench: Bench, qtmodeltester: object) -> None:
     bench.sweep(EVENTS)
     qtmodeltester.check(bench.page.bottom.table.results)  # type: ignore[attr-defined]  # the fixture is untyped

@@ -97,6 +97,7 @@ def test_its_height_is_the_same_whatever_it_says(bench: Bench) -> None:
     assert bench.page.headline.height() == before
 
 
+@pytest.mark.matrix  # it takes a second
 def test_on_a_cpu_memory_is_told_and_one_button_leads_to_a_recording(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -123,6 +123,7 @@ def test_results_by_nccl_have_curves_of_their_own_that_name_it(
         assert page.lanes.legend.text().startswith(f"ring, {mask}, N = 64k")
 
 
+@pytest.mark.matrix  # it takes a second
 def test_the_row_of_the_best_is_in_sight_also_where_the_table_has_room_for_few(
     qtbot: QtBot, window: MainWindow, page: RanksPage, save: Save
 ) -> None:
@@ -137,6 +138,7 @@ def test_the_row_of_the_best_is_in_sight_also_where_the_table_has_room_for_few(
     assert page.passes[-1] is page.lanes.shown
 
 
+@pytest.mark.matrix  # it takes a second
 def test_curves_have_a_point_for_each_n_and_the_limit_beside_it(
     qtbot: QtBot, page: RanksPage, window: MainWindow, save: Save
 ) -> None:
@@ -182,6 +184,7 @@ def test_ranks_on_a_cpu_are_said_to_be_no_speed_up(
     )
 
 
+@pytest.mark.matrix  # it takes a second
 def test_curves_of_a_session_without_points_say_where_to_look(
     qtbot: QtBot, page: RanksPage, window: MainWindow, save: Save
 ) -> None:
@@ -194,6 +197,7 @@ def test_curves_of_a_session_without_points_say_where_to_look(
     assert (window.stage.on, "see Ranks" in window.errors.text) == (False, True)
 
 
+@pytest.mark.matrix  # it takes a second
 def test_results_without_a_point_have_no_empty_table_but_lead_to_what_there_is(
     qtbot: QtBot, page: RanksPage, window: MainWindow, save: Save
 ) -> None:
@@ -261,6 +265,7 @@ def test_a_stage_shows_one_plot_with_the_sentence_and_gives_back_the_others(
     assert all(part.isVisible() for part in (*page.cards, page.table, page.sentence))
 
 
+@pytest.mark.matrix  # it takes a second
 def test_on_a_stage_a_key_and_a_button_lead_from_plot_to_plot_and_a_stop_names_one(
     qtbot: QtBot, page: RanksPage, window: MainWindow, save: Save
 ) -> None:
@@ -287,6 +292,7 @@ def test_on_a_stage_a_key_and_a_button_lead_from_plot_to_plot_and_a_stop_names_o
     page.staging.leave()
 
 
+@pytest.mark.matrix  # it takes a second
 def test_a_stop_names_pass_and_mask_by_words_of_the_box(
     qtbot: QtBot, page: RanksPage, window: MainWindow, save: Save
 ) -> None:

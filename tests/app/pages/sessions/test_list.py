@@ -103,6 +103,7 @@ def test_a_point_that_was_known_not_to_fit_is_answered_and_one_that_failed_is_no
     assert model.index(0, POINTS).data() == told
 
 
+@pytest.mark.matrix  # it takes a second
 def test_a_finished_sweep_appears_in_the_list(
     page: SessionsPage, rig: Rig, window: MainWindow, qtbot: QtBot
 ) -> None:

@@ -73,6 +73,7 @@ def test_the_caption_of_the_tiles_says_all_that_has_room(
     assert caption.rect.right() <= panel.width()
 
 
+@pytest.mark.matrix  # it takes a second
 def test_no_line_of_the_algorithm_is_cut(page: StepperPage, monkeypatch: pytest.MonkeyPatch) -> None:
     lines = written_by(page, "code", monkeypatch)
     assert any("8 ln 2" in one.html for one in lines)

@@ -173,6 +173,7 @@ def test_an_error_of_syntax_is_told_with_its_line_and_breaks_nothing_off(scene: 
     assert marked == {13}  # from 0
 
 
+@pytest.mark.matrix  # it takes a second
 def test_a_wrong_version_says_why_and_the_next_is_timed_beside_the_last_right_one(scene: Watched) -> None:
     scene.end()
     scene.save(TEXT.replace("@ v", "@ v + 1"))
@@ -283,6 +284,7 @@ def test_closed_nothing_of_what_waits_begins(scene: Watched) -> None:
     assert len(scene.plans) == 1
 
 
+@pytest.mark.matrix  # it takes a second
 def test_cancelling_what_runs_ends_the_version_alone(scene: Watched) -> None:
     scene.window.trigger("cancel")
     scene.cancelled()

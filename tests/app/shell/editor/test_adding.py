@@ -124,6 +124,7 @@ def test_the_stop_speaks_of_the_kernel_that_the_headline_speaks_of(
     assert f"Beside standard: {{runtime of {told.kernel} against standard}}." in stop.sentence
 
 
+@pytest.mark.matrix  # it takes a second
 def test_a_story_of_two_own_stops_is_made_saved_opened_again_and_presented(
     shown: MainWindow, rig: Rig, tmp_path: Path, save_to: Choose, qtbot: QtBot
 ) -> None:

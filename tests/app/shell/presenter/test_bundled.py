@@ -37,6 +37,7 @@ def test_two_digits_soon_after_one_another_are_one_number(window: MainWindow, ri
     assert window.stage.at == 9
 
 
+@pytest.mark.matrix  # it takes a second
 @chosen("name", BUNDLED_STORIES, [*BUNDLED_STORIES][:1])
 def test_every_stop_of_a_bundled_story_shows_its_page_its_session_and_its_figures(
     window: MainWindow, rig: Rig, qtbot: QtBot, name: str

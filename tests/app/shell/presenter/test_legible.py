@@ -127,6 +127,7 @@ def settle(window: MainWindow, size: tuple[int, int], qtbot: QtBot) -> None:
         grab_whole(window)
 
 
+@pytest.mark.matrix  # it takes a second
 @pytest.mark.parametrize(("view", "size"), WALKS)
 def test_on_a_stage_nothing_scrolls_is_clipped_small_or_stands_on_another(
     window: MainWindow,
@@ -165,6 +166,7 @@ def test_a_rooflines_axes_are_named_and_no_ceilings_name_stands_on_another(
     assert not [text for text, box in named.items() for y in levels if box.top() < y < box.bottom()]
 
 
+@pytest.mark.matrix  # it takes a second
 @chosen("size", SIZES, [*SIZES][1:])
 def test_where_the_stage_shows_the_memory_it_says_that_s_and_p_are_never_there(
     window: MainWindow, rig: Rig, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]

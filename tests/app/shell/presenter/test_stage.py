@@ -58,6 +58,7 @@ def test_page_down_and_up_walk_the_stops_and_stay_at_the_ends(
     assert seen == ["footprint", "runtime", "throughput", "throughput", "throughput", "runtime"]
 
 
+@pytest.mark.matrix  # it takes a second
 def test_right_space_and_return_go_on_and_left_and_backspace_back(
     staged: MainWindow, rig: Rig, qtbot: QtBot
 ) -> None:
@@ -85,6 +86,7 @@ def test_the_pointer_moves_nothing_before_c_lets_it(staged: MainWindow) -> None:
     assert plots.seqlen == 512
 
 
+@pytest.mark.matrix  # it takes a second
 @chosen("view", sorted(set(STAGED) - set(EMPTY)), {"stepper"})
 def test_f11_presents_the_view_in_front(shared_window: MainWindow, qtbot: QtBot, view: str) -> None:
     window = shared_window

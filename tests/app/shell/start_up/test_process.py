@@ -61,6 +61,7 @@ def test_a_window_that_is_shown_has_loaded_no_more_than_it_needs(process: subpro
     assert 0 < len(loaded) <= MOST_MODULES
 
 
+@pytest.mark.matrix  # it takes a second
 @chosen("number", [signal.SIGINT, signal.SIGTERM], {signal.SIGTERM})
 def test_a_signal_ends_the_window_with_0_and_no_orphan(
     process: subprocess.Popen[str], number: signal.Signals

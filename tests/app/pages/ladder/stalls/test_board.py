@@ -268,6 +268,7 @@ def test_sampling_asks_for_the_kernel_and_the_step_before_and_tells_how_far_it_i
     assert board.head.keep.isVisible(), "it is in no session"
 
 
+@pytest.mark.matrix  # it takes a second
 def test_what_was_sampled_is_kept_in_the_session_on_show_and_taken_out_again(
     page: LadderPage, qtbot: QtBot, rig: Rig, tmp_path: Path, bundled: list[StallProfile]
 ) -> None:

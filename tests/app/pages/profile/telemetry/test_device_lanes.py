@@ -82,6 +82,7 @@ def limits(shown: Sequence[DeviceLanes]) -> list[float]:
     return [one.lanes["power_w"]._capacity.value() for one in shown]
 
 
+@pytest.mark.matrix  # it takes a second
 def test_lanes_of_every_device_grow_while_they_measure_each_with_its_own_limit(bench: Bench) -> None:
     bench.sweep(spread(2)[:-1])
     bench.page.show_view("telemetry")
@@ -100,6 +101,7 @@ def test_lanes_of_every_device_grow_while_they_measure_each_with_its_own_limit(b
     assert [one.absent.isVisible() for one in shown] == [True, False]
 
 
+@pytest.mark.matrix  # it takes a second
 def test_the_pointer_in_one_lane_reads_those_of_all_devices_and_a_chosen_point_is_framed_in_its_own(
     bench: Bench,
 ) -> None:
@@ -115,6 +117,7 @@ def test_the_pointer_in_one_lane_reads_those_of_all_devices_and_a_chosen_point_i
     assert [one.head.ruler._chosen.isVisible() for one in (first, second)] == [False, True]
 
 
+@pytest.mark.matrix  # it takes a second
 def test_many_devices_show_one_lane_each_until_another_is_chosen(bench: Bench) -> None:
     bottom = bench.page.bottom
     shown = show(bench, 4)

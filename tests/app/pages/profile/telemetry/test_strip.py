@@ -75,6 +75,7 @@ def test_a_display_that_was_frozen_moves_again_for_the_next_session(saved: Bench
     assert float(bottom.strip.lanes["memory_used"].curve.getData()[0][-1]) > last
 
 
+@pytest.mark.matrix  # it takes a second
 def test_the_pointer_reads_all_lanes_at_its_moment_and_names_what_ran_then(saved: Bench) -> None:
     strip = saved.page.bottom.strip
     span = strip.first.shown.spans[1]
