@@ -58,7 +58,13 @@ def test_hosts_of_a_command_line_are_connected_one_after_the_other_and_share_swe
     lab, den = hosts
     devices = window.controller.devices
     window.connecting.connect_to(str(lab.file), str(den.file))
-    qtbot.waitUntil(lambda: box_of(window).currentText() == "2 × CPU · lab and den")
+
+    def shared() -> None:
+        dialogs = [one.told.text() for one in window.findChildren(ConnectDialog) if one.isVisible()]
+        told = (texts(box_of(window)), devices.dialling, dialogs, window.errors.text)
+        assert box_of(window).currentText() == "2 × CPU · lab and den", told
+
+    qtbot.waitUntil(shared)
     assert devices.sharing == "lab and den"
     assert not any(one.isVisible() for one in window.findChildren(ConnectDialog))
 

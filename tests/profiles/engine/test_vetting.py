@@ -48,7 +48,7 @@ DOUBTED = {
     "remembers_by_content": "it remembers by content",
     "right_at_usual_scale": "with scores of about 10,000 it is wrong",
     "right_beyond_64_keys": "at 63 queries and 63 keys, which it takes, it is wrong",
-    "takes_no_scale": "at a scale of 0.133, which it takes, it is wrong",
+    "takes_no_scale": "at a scale of 0.0884, which it takes, it is wrong",
 }
 AT_CHECKS = {
     "answers_signals": "settings changed: what is called when a signal comes",
@@ -154,7 +154,7 @@ def test_a_cheat_whose_answers_are_right_is_doubtful_with_what_was_seen(heard: H
     trust = trust_of(done(cheat))
     assert trust is not None
     assert trust.word == "doubtful"
-    assert any(DOUBTED[name] in reason for reason in trust.reasons)
+    assert any(DOUBTED[name] in reason for reason in trust.reasons), trust.reasons
     assert_peer_is_whole(peer)
 
 
