@@ -77,7 +77,6 @@ def answer(rig: Rig) -> None:
         rig.engine.say([TraceReady(trace=record(rig.engine.traces[-1]))])
 
 
-@pytest.mark.matrix  # it takes a second
 def test_the_chosen_point_is_stepped_through_in_its_kernels_order_and_what_was_changed_is_said(
     window: MainWindow, rig: Rig, peers: ProfilePage, stepper: StepperPage
 ) -> None:
@@ -110,7 +109,6 @@ def test_without_a_chosen_point_the_one_that_the_sentence_speaks_of_is_meant(
     assert "“H100 inside flash2 and flash3”" in stepper.visits.line.words.text()
 
 
-@pytest.mark.matrix  # it takes a second
 @chosen("way", ["escape", "button", "keys", "action"], {"escape"})
 def test_one_step_leads_back_to_the_view_the_point_and_the_trace_before(
     window: MainWindow, rig: Rig, measure: ProfilePage, stepper: StepperPage, way: str
@@ -212,7 +210,6 @@ def test_the_menu_of_a_curve_looks_inside_the_point_under_the_crosshair(
     menu.deleteLater()
 
 
-@pytest.mark.matrix  # it takes a second
 def test_rows_the_roofline_and_traffic_have_the_commands(window: MainWindow, measure: ProfilePage) -> None:
     wanted = ["Look inside the point", "Record a timeline of the point"]
     table = measure.bottom.table
@@ -277,7 +274,6 @@ def test_nothing_is_recorded_beside_a_sweep_and_the_line_says_why(
     assert page.visit.line.words.text().endswith("Not recorded: Another Flashscope measures on this machine.")
 
 
-@pytest.mark.matrix  # it takes a second
 def test_a_trace_of_a_point_is_kept_in_its_session_found_again_and_taken_out_by_one_undo(
     window: MainWindow, rig: Rig, qtbot: QtBot, save: Save, stepper: StepperPage
 ) -> None:

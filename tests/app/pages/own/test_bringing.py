@@ -53,7 +53,6 @@ def test_a_file_over_the_window_is_said_to_come_into_the_form(window: MainWindow
     assert window.drops.sheet.words.text() == "Bring mine.py into the sweep's form; it is read, not run"
 
 
-@pytest.mark.matrix  # it takes a second
 def test_cuda_code_that_is_dropped_is_ticked_in_the_form_without_a_question(
     window: MainWindow, qtbot: QtBot, tmp_path: Path
 ) -> None:
