@@ -72,6 +72,15 @@ class DecimalField(_Judging, QDoubleSpinBox):
 NumberField: TypeAlias = WholeField | DecimalField
 
 
+def whole_field(name: str, low: int, high: int, value: int) -> WholeField:
+    """A field of this name with its bounds and the number that it begins with."""
+    field = WholeField()
+    field.setRange(low, high)
+    field.setValue(value)
+    field.setAccessibleName(name)
+    return field
+
+
 def _is_for_shortcuts(event: QEvent, field: QWidget) -> bool:
     return event.type() == QEvent.Type.ShortcutOverride and not belongs_to_input(event, field)
 

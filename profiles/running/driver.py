@@ -73,7 +73,6 @@ class Driver:
             EngineBusyError, KeyError: As `run` does.
         """
         self._start(session.plan, remaining, session, record)
-        self._held = ()
 
     def cancel(self) -> None:
         """Have the run end within one repeat; what it measured is kept. Without a run nothing."""

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 
 from flashscope.app.look.zoom import px
 from flashscope.app.widgets.buttons import DialogButtons, text_button
-from flashscope.app.widgets.number_fields import WholeField
+from flashscope.app.widgets.number_fields import whole_field
 from flashscope.app.widgets.plain import PlainLabel
 from flashscope.app.words.learn.audits import CODE_IS_FOR_A_TERMINAL, WHAT_A_MODEL_IS
 from flashscope.kernels.workload.device import Device
@@ -66,9 +66,9 @@ class AuditDialog(QDialog):
         self.model.textChanged.connect(lambda _text: self._judge())
         self.browse = text_button("Browse …", "Browse for a model's folder", self._browse)
         self.browse.setAutoDefault(False)
-        self.batch = _number("Sequences", 1, MOST_BATCH, 1)
-        self.tokens = _number("Tokens of a sequence", 1, MOST_TOKENS, 512)
-        self.layers = _number("Layers of each part that are built", 0, MOST_LAYERS, 0)
+        self.batch = whole_field("Sequences", 1, MOST_BATCH, 1)
+        self.tokens = whole_field("Tokens of a sequence", 1, MOST_TOKENS, 512)
+        self.layers = whole_field("Layers of each part that are built", 0, MOST_LAYERS, 0)
         self.layers.setSpecialValueText(ALL)
         self.training = QCheckBox("take a training step, too, with AdamW")
         self.told = PlainLabel(wordWrap=True)
@@ -113,11 +113,3 @@ class AuditDialog(QDialog):
         self.told.setVisible(bool(why))
         self.audit_button.setEnabled(bool(named) and not why)
         self.resize(self.width(), max(self.height(), self.heightForWidth(self.width())))
-
-
-def _number(name: str, least: int, most: int, value: int) -> WholeField:
-    field = WholeField()
-    field.setRange(least, most)
-    field.setValue(value)
-    field.setAccessibleName(name)
-    return field

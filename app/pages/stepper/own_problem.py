@@ -4,7 +4,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QCheckBox, QFormLayout, QPushButton, QWidget
 
 from flashscope.app.stepper.presets import MAX_SEQLEN, Options
-from flashscope.app.widgets.number_fields import WholeField
+from flashscope.app.widgets.number_fields import whole_field
 from flashscope.app.widgets.plain import PlainLabel, set_tip
 from flashscope.app.widgets.term_label import TermLabel
 from flashscope.app.words.glossary import line_of
@@ -25,11 +25,11 @@ class OwnProblem(QWidget):
         super().__init__(parent, Qt.WindowType.Popup)
         self.setObjectName("page")
         self.setAccessibleName("Own problem")
-        self.seqlen = _spin("Sequence length N", 1, MAX_SEQLEN, 64)
-        self.head_dim = _spin("Head dim d", 1, 256, 16)
-        self.block_q = _spin("Tile rows Br", 1, 128, 8)
-        self.block_k = _spin("Tile columns Bc", 1, 128, 8)
-        self.seed = _spin("Seed", 0, 999_999, 0)
+        self.seqlen = whole_field("Sequence length N", 1, MAX_SEQLEN, 64)
+        self.head_dim = whole_field("Head dim d", 1, 256, 16)
+        self.block_q = whole_field("Tile rows Br", 1, 128, 8)
+        self.block_k = whole_field("Tile columns Bc", 1, 128, 8)
+        self.seed = whole_field("Seed", 0, 999_999, 0)
         self.causal = QCheckBox("Causal")
         set_tip(self.causal, line_of("causal"))
         self.reverse = QCheckBox("Key blocks reversed")
@@ -80,11 +80,3 @@ class OwnProblem(QWidget):
             form.addRow(name, spin)
         for widget in (self.causal, self.reverse, self.go):
             form.addRow(widget)
-
-
-def _spin(name: str, low: int, high: int, value: int) -> WholeField:
-    spin = WholeField()
-    spin.setRange(low, high)
-    spin.setValue(value)
-    spin.setAccessibleName(name)
-    return spin
