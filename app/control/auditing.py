@@ -5,13 +5,17 @@ from typing import Protocol
 from PySide6.QtCore import QObject, Signal
 
 from flashscope.app.control.lines_work import LinesWork, MakeProcess
-from flashscope.app.words.learn.audits import NO_REPLAY
+from flashscope.installation import PROGRAM
 from flashscope.kernels.workload.audit import ModelAudit
 from flashscope.profiles.plan.plan import Plan
 from flashscope.profiles.plan.replay import replay_plan
 from flashscope.profiles.wire.audits import AuditAnswer, AuditAsked, AuditProgress
 
 BEING_AUDITED = "A model is being audited: wait for it, or cancel it in Audit."
+NO_REPLAY = (
+    f"No call of this model can be replayed here, so there is no session; {PROGRAM} audit MODEL --json "
+    "prints all that was recorded."
+)
 
 
 class Sweeps(Protocol):

@@ -37,10 +37,6 @@ HOW_TO_AUDIT = (
 CODE_IS_FOR_A_TERMINAL = (
     f"The window runs no model that a file of code makes: {PROGRAM} audit FILE.py:NAME does, in a terminal."
 )
-NO_REPLAY = (
-    f"No call of this model can be replayed here, so there is no session; {PROGRAM} audit MODEL --json "
-    "prints all that was recorded."
-)
 CALL_HEADINGS = (
     *("layers", "calls", "of the step", "shape", "mask", "asks for", "ran"),
     *("fastest replay", "step by that alone"),

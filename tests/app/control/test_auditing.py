@@ -6,8 +6,7 @@ import pytest
 from msgspec.structs import replace
 from pytestqt.qtbot import QtBot
 
-from flashscope.app.control.auditing import BEING_AUDITED, Auditing
-from flashscope.app.words.learn.audits import NO_REPLAY
+from flashscope.app.control.auditing import BEING_AUDITED, NO_REPLAY, Auditing
 from flashscope.kernels.workload.audit import ModelAudit
 from flashscope.profiles.plan.plan import Plan
 from flashscope.profiles.wire.audits import AuditAnswer, AuditAsked, AuditEnded, AuditProgress

@@ -100,7 +100,6 @@ def test_each_view_has_a_title_of_its_own() -> None:
     assert len({title_of(key) for key in VIEWS}) == len(VIEWS)
 
 
-@pytest.mark.matrix
 def test_a_window_is_there_before_the_plots_are_loaded_and_a_page_asked_for_at_once_is_shown(
     tmp_path: Path,
 ) -> None:
