@@ -266,11 +266,13 @@ class LocalEngine:
             one.break_off(reason)
 
     def _act(self) -> None:
-        """Do what was posted."""
+        """Do what was posted; what is started for it while the others end would have nobody end it."""
         while self._wake.poll():
             self._wake.recv_bytes()
         while not self._inbox.empty():
-            self._inbox.get()()
+            action = self._inbox.get()
+            if not self._closing:
+                action()
 
     def _emit(self, event: Event) -> None:
         if isinstance(event, PlanStarted | PlanResumed):

@@ -51,7 +51,7 @@ def test_two_hosts_are_listed_chosen_together_and_left_one_by_one(
     assert not any("den" in text or text.startswith("Disconnect") for text in texts(box))
 
 
-@pytest.mark.long  # in runs of thousands of tests it has hung; alone it never has
+@pytest.mark.matrix
 def test_hosts_of_a_command_line_are_connected_one_after_the_other_and_share_sweeps(
     window: MainWindow, hosts: tuple[RunningHost, RunningHost], qtbot: QtBot
 ) -> None:

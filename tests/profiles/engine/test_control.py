@@ -17,6 +17,7 @@ from flashscope.profiles.engine.contract import EngineBusyError
 from flashscope.profiles.plan.plan import Protocol
 from flashscope.profiles.wire.events import (
     BackwardTraceReady,
+    Event,
     LogLine,
     MachineFound,
     PlanFinished,
@@ -198,6 +199,24 @@ def test_closing_twice_and_asking_afterwards_does_nothing(heard: Heard) -> None:
     heard.engine.probe()
     heard.drain()
     assert heard.events == []
+
+
+def test_what_is_asked_while_it_closes_is_not_done_and_keeps_nobody_waiting(
+    heard: Heard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = heard.engine
+    said = engine._sink
+
+    def asked_once_more(event: Event) -> None:
+        said(event)
+        if isinstance(event, PlanFinished):  # said while it closes, as a far client may ask at that moment
+            engine.watch("cpu")
+            engine.probe()
+
+    begin(heard, "slow")
+    monkeypatch.setattr(engine, "_sink", asked_once_more)
+    engine.close()
+    assert running_children() == []
 
 
 PARENT = """
