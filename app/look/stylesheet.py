@@ -24,6 +24,7 @@ def stylesheet(theme: Theme) -> str:
 def _surfaces(t: Theme) -> str:
     return f"""
     QMainWindow, QDialog, QWidget#page {{ background: {t.bg}; }}
+    QDialog {{ border: 1px solid {t.line}; }}
     QFrame[card="true"] {{ background: {t.panel}; border: 1px solid {t.line};
         border-radius: {CARD_RADIUS}px; }}
     QWidget#page[stage="true"] {{ background: {t.panel}; }}

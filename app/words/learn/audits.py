@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from flashscope.app.words.plain import cut_short
-from flashscope.app.words.units import bytes_text, ms_text, ratio_text, share_text
+from flashscope.app.words.units import bytes_text, digits, ms_text, ratio_text, share_text
 from flashscope.installation import PROGRAM
 from flashscope.kernels.catalogue.spec import listed
 from flashscope.kernels.workload.audit import AttentionCall, AuditedCall, ModelAudit
@@ -164,7 +164,7 @@ def interval_text(ratio: Ratio) -> str:
     """`1.21× (1.18 to 1.24)`."""
     if ratio.low is None or ratio.high is None:
         return ratio_text(ratio.value)
-    return f"{ratio_text(ratio.value)} ({ratio.low:.3g} to {ratio.high:.3g})"
+    return f"{ratio_text(ratio.value)} ({digits(ratio.low)} to {digits(ratio.high)})"
 
 
 def step_text(found: Switching) -> str:

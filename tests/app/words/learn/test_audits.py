@@ -145,7 +145,8 @@ def test_a_disagreement_names_the_largest_part_first() -> None:
         agree=False,
         parts=parts,
     )
-    assert "the step is 0.500× as fast; by the shares and torch-math, 0.900× (0.8 to 1)" in real_text(real)
+    told = real_text(real)
+    assert "the step is 0.500× as fast; by the shares and torch-math, 0.900× (0.800 to 1.00)" in told
 
 
 WIDE, NARROW = Ratio(value=1.1, low=0.9, high=1.3), Ratio(value=1.25, low=1.2, high=1.3)
