@@ -17,7 +17,7 @@ import pytest
 from flashscope.profiles.store import load
 from tests.end_to_end import program
 from tests.end_to_end.hosts import DEVICE, PATIENCE_S, RunningHost, assert_gone, measuring, running_host
-from tests.end_to_end.test_serve import SLOW, SMALL, FarSweep, reasons
+from tests.end_to_end.test_serve import SLOW, SMALL, FarSweep, why_lost
 from tests.matrix import chosen
 
 pytestmark = pytest.mark.cluster
@@ -163,8 +163,7 @@ def test_a_client_that_sleeps_for_longer_than_its_hold_is_told_and_goes_on_with_
             process.send_signal(signal.SIGCONT)
             sweep.end(process)
         assert sweep.code == 1
-        (reason,) = reasons(sweep.path)
-        assert "is lost: the host no longer holds the device for this client" in reason
+        assert "is lost: the host no longer holds the device for this client" in why_lost(sweep)
         sweep.assert_kept()
         done = program.run("sweep", "--resume", str(sweep.path), *connect)
     assert done.returncode == 0, done.stderr
