@@ -134,6 +134,7 @@ class Controller(Measuring):
         self._recordings = Recordings(sessions_dir, opener, self._bridge.push)
         self.watch_own = OwnWatch(self, self._driver)
         self.watch_own.failed.connect(self.error_raised)
+        self.watch_own.changed.connect(self.queue.wake)
         self.timelines = Timelines(lambda: self._driver.engine, self)
         self.stalls = Stalls(lambda: self._driver.engine, self)
         self.backward_traces = BackwardTraces(lambda: self._driver.engine, self)

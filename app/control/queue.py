@@ -190,6 +190,10 @@ class Queue(QObject):
             self.changed.emit()
             self._go_on_soon()
 
+    def wake(self) -> None:
+        """What was to go first may do so no more: the next begins, if nothing else is in its way."""
+        self._go_on_soon()
+
     def seconds(self, entry: QueuedSweep) -> float | None:
         """Estimated seconds of all runs of an entry that are to come; None where that is not known."""
         each = self._experience.seconds(entry.plan)

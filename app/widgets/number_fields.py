@@ -37,8 +37,10 @@ class _Judging(_SpinBox):
 
     @guarded(lambda: QValidator.State.Acceptable)
     def validate(self, text: str, place: int) -> object:
-        """Keep what is judged; Qt would take 1,5 for 15."""
+        """Keep what is judged; Qt would take 1,5 for 15, and show the word for its least and keep another."""
         self.judged = text
+        if text == self.specialValueText() != "":
+            return QValidator.State.Acceptable, text, place
         return super().validate(text, place) if "," not in text else (QValidator.State.Invalid, text, place)
 
     @guarded(str)
@@ -55,6 +57,11 @@ class WholeField(_Judging, QSpinBox):
         super().__init__()
         _watch(self)
 
+    @guarded(int)
+    def valueFromText(self, text: str) -> int:
+        """Its least for the word that stands for it."""
+        return self.minimum() if text == self.specialValueText() != "" else super().valueFromText(text)
+
     @property
     def being_typed(self) -> bool:
         """Whether its text is not its number yet."""
@@ -63,6 +70,11 @@ class WholeField(_Judging, QSpinBox):
 
 class DecimalField(_Judging, QDoubleSpinBox):
     """A number with decimals."""
+
+    @guarded(float)
+    def valueFromText(self, text: str) -> float:
+        """Its least for the word that stands for it."""
+        return self.minimum() if text == self.specialValueText() != "" else super().valueFromText(text)
 
     def __init__(self) -> None:
         super().__init__()

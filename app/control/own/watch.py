@@ -121,6 +121,7 @@ class OwnWatch(QObject):
         self._soon.timeout.connect(self._go_on)
         controller.running_changed.connect(lambda _running: self.follow())
         controller.occupied_changed.connect(lambda _reason: self.follow())
+        controller.devices.moved.connect(self.follow)
 
     @property
     def in_flight(self) -> InFlight | None:
@@ -135,12 +136,21 @@ class OwnWatch(QObject):
     @property
     def why_waits(self) -> str:
         """Why no version can be measured now; empty: one can."""
-        return PRESENTING if self._held else self._controller.why_no_sweep
+        return PRESENTING if self._held else self._controller.why_no_sweep or self._why_not_there
 
     @property
     def about_to_run(self) -> bool:
         """Whether a version begins as soon as nothing runs: it goes before sweeps that wait."""
-        return self.waiting is not None and not self._held and not self._controller.occupied
+        waits = self.waiting is not None and not self._held
+        return waits and not self._controller.occupied and not self._why_not_there
+
+    @property
+    def _why_not_there(self) -> str:
+        """Why the devices in use measure no version, in one sentence; empty: they do."""
+        if self._watching is None:
+            return ""
+        devices, backend = self._controller.devices, self._watching.plan.backend
+        return devices.why_not_again or devices.why_not_on(backend, self._controller.machine)
 
     def start(self, asked: WatchAsked) -> None:
         """Watch a kernel's file; one that was watched before with its versions goes on with them."""

@@ -41,6 +41,7 @@ class Tracing(QObject):
         controller.trace_ready.connect(self._take)
         controller.trace_failed.connect(self._take_failure)
         controller.running_changed.connect(self._go_on)
+        controller.devices.moved.connect(self._ask_anew)
 
     @property
     def waits_for_sweep(self) -> bool:
@@ -83,6 +84,12 @@ class Tracing(QObject):
             self.beside = beside
         if beside is not None and self._asked is None:
             self._send(beside, beside=True)
+
+    def _ask_anew(self) -> None:
+        """Whoever was asked is in use no more and answers nobody: ask what is in use now."""
+        self._asked = self._dropped = None
+        self._asked_beside = False
+        self._go_on()
 
     def _take(self, trace: Trace) -> None:
         beside, self._asked = self._asked_beside and self._asked is not None, None

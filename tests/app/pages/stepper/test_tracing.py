@@ -1,11 +1,14 @@
 """Traces beside a sweep: what needs the GPU waits and says so, and the bar always describes the board."""
 
 from msgspec.structs import replace
+from pytestqt.qtbot import QtBot
 
 from flashscope.app.pages.stepper import StepperPage
-from flashscope.profiles.wire.events import PlanFinished, RequestFailed
+from flashscope.app.pages.stepper.tracing import Tracing
+from flashscope.profiles.wire.events import PlanFinished, RequestFailed, TraceReady
 from tests.app.fakes import PLAN
 from tests.app.pages.stepper.conftest import Bench
+from tests.app.rig import Rig
 from tests.app.stepper.builders import random_trace
 
 
@@ -92,3 +95,15 @@ def test_a_trace_of_a_file_is_described_by_its_own_problem(bench: Bench) -> None
     page.show_trace(random_trace(seed=9, order="flash1"))
     assert described(page) == ("own", "cpu", "flash1")
     assert (page.bar.form.seqlen.value(), page.bar.form.seed.value()) == (32, 9)
+
+
+def test_a_trace_that_devices_out_of_use_were_asked_for_is_asked_of_those_in_use(
+    rig: Rig, qtbot: QtBot
+) -> None:
+    tracing = Tracing(rig.controller)
+    request = random_trace().request
+    tracing.ask(request)
+    rig.controller.devices.moved.emit()  # the answer of those before is not heard any more
+    assert rig.engine.traces == [request, request]
+    with qtbot.waitSignal(tracing.recorded):
+        rig.say([TraceReady(trace=random_trace())])
