@@ -9,14 +9,14 @@ from msgspec.structs import replace
 from flashscope.kernels.catalogue.registry import LESSON, runnable
 from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.problem import Dtype, Problem
-from flashscope.profiles.claims.lab import Topic
+from flashscope.profiles.claims.lab import BrokenOffError, Topic
 from flashscope.profiles.engine.contract import EngineFactory
 from flashscope.profiles.engine.local import LocalEngine
 from flashscope.profiles.plan.plan import Plan, Protocol
 from flashscope.profiles.plan.presets import preset_plan
 from flashscope.profiles.results.model.session import Session
 from flashscope.profiles.running.driver import Driver
-from flashscope.profiles.wire.events import Event
+from flashscope.profiles.wire.events import Event, PlanFinished
 
 QUICK = Protocol(repeats=5, time_cap_s=2.0, drift_check=False)
 LOOK_S = 0.2  # how often it is asked whether to stop
@@ -48,8 +48,13 @@ class ClaimBench:
         return self.measured(replace(plan, kernels=names)) if names else None
 
     def measured(self, plan: Plan) -> Session | None:
-        """The session of a plan, whole or as far as it came."""
+        """The session of a plan, whole or as far as it came before it was stopped.
+
+        Raises:
+            BrokenOffError: The sweep failed, as where a host is lost: what is missing then says nothing.
+        """
         events: SimpleQueue[Event] = SimpleQueue()
+        failed: list[str] = []
         driver = Driver(self._make_engine, events.put)
         try:
             driver.run(plan)
@@ -57,10 +62,18 @@ class ClaimBench:
                 if self._stopped():
                     driver.cancel()
                 with suppress(Empty):
-                    driver.take(events.get(timeout=LOOK_S))
+                    driver.take(event := events.get(timeout=LOOK_S))
+                    failed += _failure(event)
         finally:
             driver.close()
+        if failed:
+            raise BrokenOffError(f"The measurement broke off: {failed[0]}")
         return driver.session
+
+
+def _failure(event: Event) -> list[str]:
+    """Why a sweep failed, where it did."""
+    return [event.reason] if isinstance(event, PlanFinished) and event.outcome == "failed" else []
 
 
 def _sixteen_bits(device: Device) -> Dtype:

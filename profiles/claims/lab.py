@@ -25,6 +25,10 @@ Measure = Callable[[Topic], Session | None]
 T = TypeVar("T")
 
 
+class BrokenOffError(Exception):
+    """A measurement did not come to its end; the text says why, in a sentence."""
+
+
 class PeakRate(NamedTuple):
     """The rate of 16-bit products that a share is taken of, and where it comes from."""
 
@@ -46,6 +50,7 @@ class Lab:
     ) -> None:
         self.recordings, self._measure, self.stopped = recordings, measure, stopped
         self._known: dict[Topic, Session | None] = {}
+        self._broken: dict[Topic, Exception] = {}
         self._made: dict[Callable[[], Any], Any] = {}
 
     @property
@@ -72,9 +77,19 @@ class Lab:
         return made
 
     def session(self, topic: Topic) -> Session | None:
-        """What was measured of a topic; None where its recording is missing or cannot be read."""
+        """What was measured of a topic; None where its recording is missing or cannot be read.
+
+        Raises:
+            Exception: Whatever measuring it raised, which is tried once.
+        """
+        if topic in self._broken:
+            raise self._broken[topic]
         if topic not in self._known:
-            self._known[topic] = self._measure(topic) if self._measure else self._read(topic)
+            try:
+                self._known[topic] = self._measure(topic) if self._measure else self._read(topic)
+            except Exception as error:
+                self._broken[topic] = error
+                raise
         return self._known[topic]
 
     def rows(self, topic: Topic, *kernels: str) -> list[PointRow]:
@@ -92,7 +107,7 @@ class Lab:
         """Where a topic's figures come from, in words."""
         device = self.device(topic)
         name = device.name if device else "a GPU"
-        return f"measured here on {name}" if self.live else f"recorded on {name} ({topic}{SUFFIX})"
+        return f"measured on {name}" if self.live else f"recorded on {name} ({topic}{SUFFIX})"
 
     def device(self, topic: Topic) -> Device | None:
         """The GPU that a topic was measured on."""

@@ -80,4 +80,28 @@ def test_every_claim_comes_to_a_verdict_on_the_gpu_here() -> None:
     broken = [claim.key for claim in CLAIMS if "broke" in assess(claim, lab).measured]
     assert broken == []
     assert {row.kernel for row in lab.rows("h200-peers")} >= {"standard", "flash2"}
-    assert assess(next(one for one in CLAIMS if one.key == "000-9"), lab).source.startswith("measured here")
+    assert assess(next(one for one in CLAIMS if one.key == "000-9"), lab).source.startswith("measured on ")
+
+
+def test_what_breaks_off_settles_no_claim_and_is_tried_once() -> None:
+    class Lost(FakeEngine):
+        """Is lost after some points."""
+
+        def run(self, plan: Plan, remaining: Remaining | None = None) -> None:
+            super().run(plan, remaining)
+            opening, *events = sweep(plan, points=3)
+            self.say([opening, *(one for one in events if not isinstance(one, PlanFinished))])
+            self.say([PlanFinished(t_ns=9, outcome="failed", reason="GPU 0 at lab is lost.")])
+
+    made: list[Lost] = []
+
+    def make(sink: Sink) -> Lost:
+        made.append(Lost(sink))
+        return made[-1]
+
+    lab = Lab(NOWHERE, ClaimBench(H200, make_engine=make))
+    of_lengths = [one for one in CLAIMS if one.key in {"000-9", "000-111"}]
+    findings = [assess(one, lab) for one in of_lengths]
+    assert {one.verdict for one in findings} == {"cannot be tested"}
+    assert {one.measured for one in findings} == {"The measurement broke off: GPU 0 at lab is lost."}
+    assert len(made) == 1
