@@ -67,7 +67,7 @@ class SpawnedChild:
         self._mark = uuid4().hex
         added = {heirs.MARK: self._mark, **({"CUDA_VISIBLE_DEVICES": gpu} if gpu else {})}
         self._process = _start_shielded((theirs, output, its_life), (ahead, serve, argument), added)
-        self._pidfd = _pidfd(self._process.pid)
+        self._pidfd = pidfd(self._process.pid)
         for end in (theirs, output, its_life):
             end.close()
 
@@ -275,7 +275,7 @@ def _start_shielded(
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _pidfd(pid: int) -> int | None:
+def pidfd(pid: int) -> int | None:
     """A descriptor that can be read once the process has ended; None where the system has no such thing."""
     if sys.platform == "linux":
         with suppress(OSError):
