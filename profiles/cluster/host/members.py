@@ -1,5 +1,6 @@
 """The processes of a host, none of which outlives it. No Dask in here."""
 
+import math
 import time
 from collections.abc import Callable, Iterator
 from multiprocessing.connection import Connection as Pipe
@@ -65,11 +66,12 @@ class Member:
                 self._log(message)
         if not alive:
             self.child.finish()
-        elif not self.ready and time.monotonic() >= self._given_up:
+            return False
+        if not self.ready and time.monotonic() >= self._given_up:
+            self._given_up = math.inf  # once: the ladder does the rest
             self.child.end(ask=False)
-        else:
-            self.child.tick()
-        return alive
+        self.child.tick()
+        return True
 
     def _log(self, line: LogLine) -> None:
         self._say(f"{line.source}: {line.text}")
