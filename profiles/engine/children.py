@@ -134,13 +134,16 @@ class SpawnedChild:
             self._flush_rest()
         return True
 
-    def end(self, *, ask: bool, at_once: bool = False) -> None:
-        """Step on the ladder that ends it: ask (or not), terminate, kill, 2 s each; or at its last rung."""
+    def end(self, *, ask: bool, at_once: bool = False, patience_s: float = RUNG_S) -> None:
+        """Step on the ladder that ends it: ask (or not), terminate, kill, 2 s each; or at its last rung.
+
+        One that has children of its own to end is given `patience_s` after it was asked.
+        """
         if at_once and self._rung in {None, "asked"}:
             self._rung = "terminated"
             self._climb()
         elif self._rung is None:
-            self._rung, self._due = "asked", time.monotonic() + RUNG_S
+            self._rung, self._due = "asked", time.monotonic() + patience_s
             if ask:
                 self.send(StopChild())
             else:
