@@ -67,7 +67,7 @@ class SpawnedChild:
         self._mark = uuid4().hex
         added = {heirs.MARK: self._mark, **({"CUDA_VISIBLE_DEVICES": gpu} if gpu else {})}
         self._process = _start_shielded((theirs, output, its_life), (ahead, serve, argument), added)
-        self._pidfd = _pidfd(self._process.pid)
+        self._pidfd = pidfd(self._process.pid)
         for end in (theirs, output, its_life):
             end.close()
 
@@ -134,13 +134,16 @@ class SpawnedChild:
             self._flush_rest()
         return True
 
-    def end(self, *, ask: bool, at_once: bool = False) -> None:
-        """Step on the ladder that ends it: ask (or not), terminate, kill, 2 s each; or at its last rung."""
+    def end(self, *, ask: bool, at_once: bool = False, patience_s: float = RUNG_S) -> None:
+        """Step on the ladder that ends it: ask (or not), terminate, kill, 2 s each; or at its last rung.
+
+        One that has children of its own to end is given `patience_s` after it was asked.
+        """
         if at_once and self._rung in {None, "asked"}:
             self._rung = "terminated"
             self._climb()
         elif self._rung is None:
-            self._rung, self._due = "asked", time.monotonic() + RUNG_S
+            self._rung, self._due = "asked", time.monotonic() + patience_s
             if ask:
                 self.send(StopChild())
             else:
@@ -275,7 +278,7 @@ def _start_shielded(
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _pidfd(pid: int) -> int | None:
+def pidfd(pid: int) -> int | None:
     """A descriptor that can be read once the process has ended; None where the system has no such thing."""
     if sys.platform == "linux":
         with suppress(OSError):

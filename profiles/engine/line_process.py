@@ -4,14 +4,17 @@ import os
 import signal
 import subprocess
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from multiprocessing.connection import Pipe
-from threading import Thread
-from typing import Any, Generic, TypeVar
+from multiprocessing.connection import Pipe, wait
+from threading import Lock, Thread
+from typing import IO, Any, Generic, TypeVar, cast
+from uuid import uuid4
 
 import msgspec
 
+from flashscope.profiles.engine.children import READ_BYTES, pidfd
+from flashscope.profiles.wire import heirs
 from flashscope.profiles.wire.process import python_command
 
 KEPT_LINES = 20  # of what it prints besides
@@ -45,8 +48,10 @@ class LineProcess(Generic[LineAnswer]):
     ) -> None:
         self._decode, self._told, self._ending, self._cut_off = decode, told, ending, cut_off
         self._ended = False
+        self._reaping = Lock()
+        self._mark = uuid4().hex
         seen = {"CUDA_VISIBLE_DEVICES": ",".join(gpus)} if gpus else {}
-        life, self._life = Pipe(duplex=False)  # the other end goes with this process, however that ends
+        life, self._life = Pipe()  # nothing is sent: each side sees that the other has ended
         with life:
             self._process = subprocess.Popen(
                 python_command("flashscope.profiles.worker.child:answer_lines", main, str(life.fileno())),
@@ -55,29 +60,35 @@ class LineProcess(Generic[LineAnswer]):
                 stderr=subprocess.STDOUT,
                 start_new_session=True,  # Ctrl-C in the terminal is the window's
                 pass_fds=(life.fileno(),),
-                env={**os.environ, **seen},
+                env={**os.environ, heirs.MARK: self._mark, **seen},
             )
+        self._pidfd = pidfd(self._process.pid)
         self._thread = Thread(target=self._hear, args=(asked,), name=main)
         self._thread.start()
 
     def end(self) -> None:
         """End it at once, with what it has started, and wait for that; nothing more is told."""
         self._ended = True
-        if self._process.poll() is None:
-            with suppress(ProcessLookupError):  # it has ended by now
-                os.killpg(self._process.pid, signal.SIGKILL)
+        self._kill()
         self._thread.join()
+
+    def _kill(self) -> None:
+        """End it and what it has started; until it is waited for its number is its own."""
+        with self._reaping:
+            if self._process.returncode is None:
+                with suppress(OSError):  # it has ended by now
+                    os.killpg(self._process.pid, signal.SIGKILL)
+                heirs.end_heirs(self._mark, self._process.pid)
 
     def _hear(self, asked: Sequence[Any]) -> None:
         process, printed, left = self._process, deque[str](maxlen=KEPT_LINES), len(asked)
-        assert process.stdin is not None  # noqa: S101 - both are pipes
-        assert process.stdout is not None  # noqa: S101 - as above
+        stdin, stdout = cast("IO[bytes]", process.stdin), cast("IO[bytes]", process.stdout)
         with suppress(OSError):  # it is gone already
-            process.stdin.write(b"".join(msgspec.json.encode(one) + b"\n" for one in asked))
+            stdin.write(b"".join(msgspec.json.encode(one) + b"\n" for one in asked))
         with suppress(OSError):
-            process.stdin.close()
-        with process.stdout:
-            for line in process.stdout:
+            stdin.close()
+        with stdout:
+            for line in self._lines(stdout.fileno()):
                 try:
                     answer = self._decode(line)
                 except msgspec.DecodeError:
@@ -86,10 +97,32 @@ class LineProcess(Generic[LineAnswer]):
                     continue
                 left -= isinstance(answer, self._ending)
                 self._tell(answer)
-        process.wait()
+        with self._reaping:
+            process.wait()
         self._life.close()
+        if self._pidfd is not None:
+            os.close(self._pidfd)
         if left:
             self._tell(self._cut_off("\n".join(printed)))
+
+    def _lines(self, output: int) -> Iterator[bytes]:
+        """What it prints until it has ended: what it leaves behind is ended then, and may print for ever."""
+        end = self._life if self._pidfd is None else self._pidfd
+        rest, ended, sources = b"", False, [output, end]
+        os.set_blocking(output, False)
+        while not ended:
+            ended = end in wait(sources)
+            if ended:
+                self._kill()
+            try:
+                data = os.read(output, READ_BYTES)  # all that a pipe holds
+            except BlockingIOError:
+                continue
+            if not data:
+                sources = [end]
+            *lines, rest = (rest + data).split(b"\n")
+            yield from lines
+        yield rest
 
     def _tell(self, answer: LineAnswer) -> None:
         if not self._ended:

@@ -253,7 +253,7 @@ class Devices(QObject):
 
     def close(self) -> None:
         """Connect to nothing, and return when all is ended but the engine in use, which is the driver's."""
-        self._dial = None
+        self._dial, self._again = None, False
         self.seen = {}  # nobody is asked any more
         self._looks.forget()
         for dial in self._dials:

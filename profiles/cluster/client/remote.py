@@ -241,6 +241,8 @@ class RemoteEngine:
         reason = f"{place.called} at {link.address} is lost: {error}."
         self._answer_all(reason)
         self._lost(reason)
+        if both[0] in done and both[0].exception() is None:  # closed in the same moment
+            return
         while (asked := await self._inbox.get()) is not None:
             self._unanswered.asked(asked)
             self._answer_all(reason)

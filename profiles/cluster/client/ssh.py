@@ -160,7 +160,13 @@ def _forwarded(connection: Connection, ssh: tuple[str, ...], address: SshAddress
         raise ConnectError(f"{address.destination} serves at no address ({connection.address[:60]!r}).")
     here = _free_port()
     forward = (*ssh, "-O", "forward", "-L", f"127.0.0.1:{here}:127.0.0.1:{there.port}", address.destination)
-    done = subprocess.run(forward, capture_output=True, text=True, check=False, timeout=END_S)
+    try:
+        done = subprocess.run(forward, capture_output=True, text=True, check=False, timeout=END_S)
+    except subprocess.TimeoutExpired as error:
+        told = f"look whether `ssh {address.destination}` still answers, and connect again"
+        raise ConnectError(
+            f"ssh has not forwarded a port to {address.destination} within {END_S:g} s; {told}."
+        ) from error
     if done.returncode != 0:
         told = done.stderr.strip().rpartition("\n")[2] or f"exit code {done.returncode}"
         raise ConnectError(

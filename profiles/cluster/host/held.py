@@ -75,15 +75,19 @@ class HeldEngine:
         self._events: deque[Event | LineSaid] = deque()
         self._first = 0  # the number of the first of these
         self._last_asked = -1
+        self._last_answer: PassedOn | Refused = PassedOn()
         self._engine = make_engine(self._take)
         self._lines = HeldLines(self._engine, self._take)
 
     def ask(self, ask: Ask) -> PassedOn | Refused:
-        """Pass on what is asked for, once."""
-        if ask.number <= self._last_asked:
-            return PassedOn()
-        self._last_asked = ask.number
-        if isinstance(asked := ask.asked, RunPlan) and (
+        """Pass on what is asked for, once; what comes again, as its answer was lost, is answered as it was."""
+        if ask.number > self._last_asked:
+            self._last_asked = ask.number
+            self._last_answer = self._passed_on(ask.asked)
+        return self._last_answer
+
+    def _passed_on(self, asked: EngineRequest) -> PassedOn | Refused:
+        if isinstance(asked, RunPlan) and (
             why := obstacle_to_taking(asked.plan, self._device, trusts_code=self._trusts_code)
         ):
             return Refused(reason=why)

@@ -1,7 +1,8 @@
 """The processes of a host, none of which outlives it. No Dask in here."""
 
+import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from multiprocessing.connection import Connection as Pipe
 from multiprocessing.connection import wait
 
@@ -10,12 +11,13 @@ from msgspec.structs import replace
 
 from flashscope.profiles.cluster.host.run_folder import HostError
 from flashscope.profiles.cluster.settings import HostSettings, Served
-from flashscope.profiles.engine.children import SpawnedChild
+from flashscope.profiles.engine.children import RUNG_S, SpawnedChild
 from flashscope.profiles.wire.events import LogLine
 from flashscope.profiles.wire.messages import DeviceLeft, Ready, SchedulerLost
 
 SCHEDULER = "flashscope.profiles.cluster.host.scheduler_host:serve"
 DEVICE = "flashscope.profiles.cluster.host.device_host:serve"
+DEVICE_END_S = 10.0  # that a device's process has once it is asked: the ladder of its own children takes 8 s
 START_S = 60.0  # after which a process that is not ready is given up
 
 
@@ -65,11 +67,12 @@ class Member:
                 self._log(message)
         if not alive:
             self.child.finish()
-        elif not self.ready and time.monotonic() >= self._given_up:
+            return False
+        if not self.ready and time.monotonic() >= self._given_up:
+            self._given_up = math.inf  # once: the ladder does the rest
             self.child.end(ask=False)
-        else:
-            self.child.tick()
-        return alive
+        self.child.tick()
+        return True
 
     def _log(self, line: LogLine) -> None:
         self._say(f"{line.source}: {line.text}")
@@ -107,7 +110,7 @@ class Members:
         """
         while not reached():
             waitables = [source for one in self._members for source in one.child.waitables]
-            ready = wait([stop, *waitables], self._timeout())
+            ready = wait([stop, *waitables], _timeout(self._members))
             if stop in ready:
                 return False
             for one in list(self._members):
@@ -129,14 +132,21 @@ class Members:
         self._say(f"{how}; a fresh one takes its place.")
         self.start(member.name, member.serve, member.settings)
 
-    def _timeout(self) -> float | None:
-        dues = [due for one in self._members if (due := one.due) is not None]
-        return max(0.0, min(dues) - time.monotonic()) if dues else None
-
     def end(self) -> None:
-        """End them, the first at the end: devices go before their scheduler."""
-        for one in reversed(self._members):
-            one.child.end(ask=True)
-            while one.turn():
-                wait(one.child.waitables, max(0.0, (one.due or 0.0) - time.monotonic()))
+        """End them: all devices at once, and then their scheduler."""
+        devices = [one for one in self._members if one.serve != SCHEDULER]
+        _end(devices, DEVICE_END_S)
+        _end([one for one in self._members if one not in devices], RUNG_S)
         self._members.clear()
+
+
+def _end(members: list[Member], patience_s: float) -> None:
+    for one in members:
+        one.child.end(ask=True, patience_s=patience_s)
+    while members := [one for one in members if one.turn()]:
+        wait([source for one in members for source in one.child.waitables], _timeout(members))
+
+
+def _timeout(members: Sequence[Member]) -> float | None:
+    dues = [due for one in members if (due := one.due) is not None]
+    return max(0.0, min(dues) - time.monotonic()) if dues else None

@@ -73,7 +73,10 @@ class SeveralEngine(FirstOfSeveral):
         self._emit(PlanFinished(t_ns=0, outcome="failed", reason=reason))
 
     def _cancel(self) -> None:
-        if self._run is not None and not self._run.ended:
+        if self._then is not None:  # the devices are still looked at
+            self._then = None
+            self._emit(PlanFinished(t_ns=0, outcome="cancelled"))
+        elif self._run is not None and not self._run.ended:
             self._run.cancel()
         else:
             self._first.cancel()

@@ -4,10 +4,12 @@ import os
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 from queue import SimpleQueue
 
 import msgspec
 import psutil
+import pytest
 
 from flashscope.profiles.engine.line_process import LineProcess
 from tests.end_to_end.program import PYTHONPATH
@@ -58,6 +60,30 @@ def test_what_a_process_has_started_is_ended_with_it() -> None:
     process.end()
     process.end()  # once more does nothing
     assert psutil.wait_procs([started], PATIENCE_S)[1] == []
+
+
+def told_what_it_leaves_behind() -> None:
+    """Start something in a session of its own that keeps the output open, say who that is, and end."""
+    started = subprocess.Popen(["sleep", "600"], start_new_session=True)  # noqa: S607 - wherever it is
+    sys.stdout.buffer.write(msgspec.json.encode(started.pid) + b"\n")
+
+
+@pytest.mark.matrix
+def test_what_a_process_leaves_behind_is_ended_and_the_request_is_cut_off() -> None:
+    heard: SimpleQueue[int | str] = SimpleQueue()
+    process = LineProcess(
+        "tests.profiles.engine.test_line_process:told_what_it_leaves_behind",
+        [1],
+        msgspec.json.decode,
+        heard.put,
+        ending=str,
+        cut_off=lambda _printed: "cut off",
+    )
+    left = int(heard.get(timeout=PATIENCE_S))
+    assert heard.get(timeout=PATIENCE_S) == "cut off"
+    process.end()
+    with suppress(psutil.NoSuchProcess):
+        psutil.Process(left).wait(PATIENCE_S)
 
 
 def test_a_process_sees_the_gpus_that_are_named_to_it() -> None:

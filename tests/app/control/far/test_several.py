@@ -4,13 +4,14 @@ from contextlib import closing
 from getpass import getuser
 from pathlib import Path
 from socket import gethostname
+from unittest.mock import Mock
 
 import pytest
 from msgspec.structs import replace
 from pytestqt.qtbot import QtBot
 
 from flashscope.app.control.controller import Controller
-from flashscope.app.control.far.devices import LATER, SWEEPS
+from flashscope.app.control.far.devices import LATER, SWEEPS, Devices
 from flashscope.app.control.far.places import DeviceGroup
 from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.plan.plan import Plan
@@ -229,6 +230,22 @@ def test_reconnecting_while_the_devices_that_are_left_measure_is_done_once_they_
             controller.cancel()
         assert controller.devices.lost == ""
         assert controller.devices.count == 2
+
+
+def test_nothing_is_taken_again_once_the_window_is_closed(
+    controller: Controller, shared: Shared, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    split(controller, qtbot, 0, 2)
+    controller.run(PLAN)
+    monkeypatch.setattr(Devices, "lost", "GPU 2 is lost.")
+    with qtbot.waitSignal(controller.devices.told):
+        controller.devices.reconnect()
+    begun = Mock()
+    monkeypatch.setattr(controller.devices, "_begin", begun)
+    controller.devices.close()
+    shared.measure(controller)
+    assert not controller.measuring
+    begun.assert_not_called()
 
 
 @pytest.mark.matrix

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from flashscope.profiles.cluster.client import ssh as by_ssh
 from flashscope.profiles.cluster.client.ssh import SshAddress, host_by_ssh
 from flashscope.profiles.cluster.connection import ConnectError
 
@@ -57,5 +58,21 @@ def test_a_host_that_does_not_know_what_it_is_started_with_is_told_to_be_older(
     ssh.chmod(0o700)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
     told = "^Flashscope at lab is older .*'--trust-code'.*; use the same commit on both sides[.]$"
+    with pytest.raises(ConnectError, match=told), host_by_ssh(SshAddress("lab", "", "x")):
+        pass
+
+
+def test_an_ssh_that_forwards_no_port_in_time_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ssh = tmp_path / "ssh"
+    host = """echo '{"address":"tcp://127.0.0.1:5000"}'; exec cat > /dev/null"""
+    ssh.write_text(
+        f'#!/bin/sh\ncase "$*" in *"-O forward"*) exec sleep 60;; *) {host};; esac\n', encoding="ascii"
+    )
+    ssh.chmod(0o700)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    monkeypatch.setattr(by_ssh, "END_S", 0.5)
+    told = "^ssh has not forwarded a port to lab within 0[.]5 s; look .* connect again[.]$"
     with pytest.raises(ConnectError, match=told), host_by_ssh(SshAddress("lab", "", "x")):
         pass

@@ -78,6 +78,12 @@ def test_a_request_that_comes_twice_is_passed_on_once(fake: Fake) -> None:
     assert fake.engine.probe.call_count == 2
 
 
+def test_what_is_refused_is_refused_again_where_it_comes_twice(fake: Fake) -> None:
+    fake.engine.probe.side_effect = EngineBusyError("busy")
+    assert fake.ask(0, ProbeMachine()) == fake.ask(0, ProbeMachine()) == Refused(reason="busy")
+    assert fake.engine.probe.call_count == 1
+
+
 def test_requests_reach_the_engine_under_its_own_names(fake: Fake) -> None:
     fake.ask(0, Cancel())
     fake.ask(1, GiveUp(what="stalls"))

@@ -12,10 +12,11 @@ from msgspec.structs import replace
 from flashscope.profiles.cluster.lines import LOST_REMEDY
 from flashscope.profiles.cluster.several.engine import SeveralEngine
 from flashscope.profiles.engine.contract import Sink, Working
-from flashscope.profiles.wire.events import Event, Readings, TelemetryStarted
+from flashscope.profiles.plan.request import Request
+from flashscope.profiles.wire.events import Event, MachineFound, PlanFinished, Readings, TelemetryStarted
 from flashscope.profiles.wire.lines import LineKind
 from flashscope.profiles.wire.ranks import RanksEnded
-from tests.app.fakes import SilentEngine, reading
+from tests.app.fakes import CPU_MACHINE, SilentEngine, reading
 from tests.profiles.sessions import TELEMETRY
 
 PATIENCE_S = 60
@@ -94,6 +95,19 @@ def several() -> Iterator[Several]:
     made = Several()
     yield made
     made.engine.close()
+
+
+def test_a_sweep_that_is_cancelled_while_the_devices_are_looked_at_never_begins(several: Several) -> None:
+    several.engine.run(Request.of("cpu").plan())
+    several.engine.cancel()
+    ended = several.next()
+    assert isinstance(ended, PlanFinished)
+    assert ended.outcome == "cancelled"
+    for device in (0, 1):
+        several.say(device, MachineFound(machine=CPU_MACHINE))
+    assert isinstance(several.next(), MachineFound)
+    several.engine.close()
+    assert [one.plans for one in several.members] == [[], []]
 
 
 def test_what_watches_the_devices_is_told_together_once_the_first_is_watched(several: Several) -> None:
