@@ -28,8 +28,8 @@ class Sweeps(Protocol):
     def replay_calls(self, plan: Plan, audit: ModelAudit) -> None:
         """Start one that replays the calls of an audit, in whose session that is."""
 
-    def occupy(self, reason: str) -> None:
-        """Let no sweep start, for this reason, or let them again: without one."""
+    def occupy(self, owner: object, reason: str) -> None:
+        """Let no sweep start beside what the owner does, for this reason; without one: it is done."""
 
 
 class Auditing(LinesWork):
@@ -75,4 +75,4 @@ class Auditing(LinesWork):
             self._sweeps.replay_calls(*waiting)
 
     def _show_occupied(self) -> None:
-        self._sweeps.occupy(BEING_AUDITED if self.asked is not None else "")
+        self._sweeps.occupy(self, BEING_AUDITED if self.asked is not None else "")

@@ -75,7 +75,6 @@ class Controller(Measuring):
         machine: What the probe found, None before it answered.
         backend: Where the next sweep runs that is asked for, and the telemetry while none runs.
         telemetry: What watches the device now, None before the first reading.
-        occupied: What else measures on this machine, why no sweep can start beside it; empty: nothing does.
         live_readings: The newest readings of this machine, also those outside of any sweep, oldest first.
 
     Signals:
@@ -108,7 +107,7 @@ class Controller(Measuring):
         super().__init__(lambda: self.measuring, clock)
         self.machine: Machine | None = None
         self.backend: Backend = "cpu"
-        self.occupied = ""
+        self._occupiers: dict[object, str] = {}
         self.telemetry: TelemetryStarted | None = None
         self.live_readings: deque[Reading] = deque(maxlen=LIVE_READINGS)
         self.sessions_dir = sessions_dir
@@ -160,6 +159,11 @@ class Controller(Measuring):
         if self.running:
             return REPLAYING if self.replaying else SWEEPING
         return self.occupied
+
+    @property
+    def occupied(self) -> str:
+        """What else measures on this machine, why no sweep can start beside it; empty: nothing does."""
+        return next(iter(self._occupiers.values()), "")
 
     @property
     def now_ns(self) -> int | None:
@@ -278,10 +282,15 @@ class Controller(Measuring):
         else:
             self._driver.cancel()
 
-    def occupy(self, reason: str) -> None:
-        """Let no sweep start, for this reason, or let them again: without one."""
-        self.occupied = reason
-        self.occupied_changed.emit(reason)
+    def occupy(self, owner: object, reason: str) -> None:
+        """Let no sweep start beside what the owner does, for this reason; without one: it is done."""
+        before = self.occupied
+        if reason:
+            self._occupiers[owner] = reason
+        else:
+            self._occupiers.pop(owner, None)
+        if self.occupied != before:
+            self.occupied_changed.emit(self.occupied)
 
     def request_trace(self, request: TraceRequest) -> None:
         """Record a trace for the Stepper; it belongs to no session."""

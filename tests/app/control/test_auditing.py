@@ -42,7 +42,8 @@ class FakeSweeps:
         self.replayed.append((plan, audit))
         self.measuring = True
 
-    def occupy(self, reason: str) -> None:
+    def occupy(self, owner: object, reason: str) -> None:
+        del owner
         self.reasons.append(reason)
 
 
