@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 
 from flashscope.app.control.auditing import Auditing
 from flashscope.app.control.bridge import Bridge
@@ -147,7 +147,8 @@ class Controller(Measuring):
         )
         self.auditing.failed.connect(self.error_raised)
         self.devices.moved.connect(self.auditing.cancel)
-        self.running_changed.connect(lambda _running: self.auditing.follow())
+        for changed in (self.running_changed, self.occupied_changed):  # once all others have heard
+            changed.connect(self.auditing.follow, Qt.ConnectionType.QueuedConnection)
         self.live = LiveLaunch(lambda: self._driver.engine, self)
         self.devices.beside = *self._asked, self.live
         self.keeping = Keeping(self._shown, self.edits)
@@ -219,10 +220,10 @@ class Controller(Measuring):
         record = partial(self._recordings.anew, plan.backend, "")
         self._start(plan.backend, partial(self._driver.run, plan, record))
 
-    def replay_calls(self, plan: Plan, audit: ModelAudit) -> None:
-        """Measure the calls of an audit, which stands in that session from its beginning."""
-        record = partial(self._recordings.anew, plan.backend, "")
-        self._start(plan.backend, partial(self._driver.run, plan, record, held=(AuditReady(audit=audit),)))
+    def replay_calls(self, plan: Plan, audit: ModelAudit) -> str:
+        """Measure the calls of an audit, which begins that session. Returns why not, or nothing."""
+        record, held = partial(self._recordings.anew, plan.backend, ""), (AuditReady(audit=audit),)
+        return self._start(plan.backend, partial(self._driver.run, plan, record, held=held))
 
     def _begin_entry(self, entry: QueuedSweep, unasked: bool) -> str:
         """Start what waited; of several runs each by a fresh process. Returns why it cannot, or nothing."""

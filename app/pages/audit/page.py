@@ -115,7 +115,8 @@ class AuditPage(Page):
     @property
     def _why_no_audit(self) -> str:
         """Why no model can be audited now, in one sentence; empty: one can."""
-        return self.controller.why_no_sweep or ("" if self._device else NO_DEVICE)
+        controller = self.controller
+        return controller.why_no_sweep or controller.auditing.waits_for or ("" if self._device else NO_DEVICE)
 
     @property
     def _device(self) -> Device | None:
