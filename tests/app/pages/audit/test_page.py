@@ -183,3 +183,21 @@ def test_no_model_is_audited_beside_a_sweep(page: AuditPage, rig: Rig) -> None:
     assert not page.empty.audit.isEnabled()
     page.ask()
     assert page.findChild(AuditDialog) is None
+
+
+def test_no_model_is_audited_beside_a_timeline_also_one_that_began_under_the_dialog(
+    page: AuditPage, rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    controller = rig.controller
+    page.ask()
+    dialog = page.findChild(AuditDialog)
+    assert dialog is not None
+    dialog.model.setText("a-model")
+    monkeypatch.setattr(controller.timelines, "asked", object())
+    controller.timelines.changed.emit()
+    assert not page.empty.audit.isEnabled()
+    dialog.accept()
+    assert controller.auditing.asked is None
+    monkeypatch.setattr(controller.timelines, "asked", None)
+    controller.timelines.changed.emit()
+    assert page.empty.audit.isEnabled()
