@@ -42,9 +42,7 @@ from flashscope.profiles.wire.audits import AuditAsked
 from flashscope.profiles.wire.events import AuditReady, Event, PlanFinished
 
 LEAST_PX = 160
-OTHERS_MEASURE = (
-    "Inside records or launches a kernel, which an audit would disturb: wait for its end."
-)
+OTHERS_MEASURE = "Inside records or launches a kernel, which an audit would disturb: wait for its end."
 NO_DEVICE = "What this machine has is not known yet."
 AuditedSteps = list[tuple[ModelAudit, Switching]]
 
