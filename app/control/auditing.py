@@ -22,14 +22,14 @@ class Sweeps(Protocol):
     """What runs sweeps, as audits need it."""
 
     @property
-    def measuring(self) -> bool:
-        """Whether one runs."""
+    def why_no_sweep(self) -> str:
+        """Why none can start now; empty: one can."""
 
-    def replay_calls(self, plan: Plan, audit: ModelAudit) -> None:
-        """Start one that replays the calls of an audit, in whose session that is."""
+    def replay_calls(self, plan: Plan, audit: ModelAudit) -> str:
+        """Start one that replays the calls of an audit, in whose session it is; why not, or nothing."""
 
-    def occupy(self, reason: str) -> None:
-        """Let no sweep start, for this reason, or let them again: without one."""
+    def occupy(self, owner: object, reason: str) -> None:
+        """Let no sweep start beside what the owner does, for this reason; without one: it is done."""
 
 
 class Auditing(LinesWork):
@@ -40,6 +40,9 @@ class Auditing(LinesWork):
         sweeps: Replays its calls.
         parent: Qt parent.
 
+    Attributes:
+        waits_for: Why the replay of an audit that has ended does not begin yet; empty: none waits.
+
     Signals:
         progressed: What the model's process is at, and how many of how many parts are done (str, int, int).
     """
@@ -49,7 +52,8 @@ class Auditing(LinesWork):
     def __init__(self, make: MakeProcess, sweeps: Sweeps, parent: QObject | None = None) -> None:
         super().__init__(make, parent)
         self._sweeps = sweeps
-        self._waiting: tuple[Plan, ModelAudit] | None = None  # for the end of a sweep that came first
+        self._waiting: tuple[Plan, ModelAudit] | None = None  # until nothing is in the way
+        self.waits_for = ""
         self.changed.connect(self._show_occupied)
 
     def take(self, asked: AuditAsked, answer: AuditAnswer) -> None:
@@ -68,11 +72,30 @@ class Auditing(LinesWork):
         self._waiting = plan, answer.audit
         self.follow()
 
+    def cancel(self) -> None:
+        """Audit no more, and replay nothing that waits."""
+        if self._waiting is not None:
+            self._waiting = None
+            self._wait_for("")
+        super().cancel()
+
+    def close(self) -> None:
+        """The same, for good."""
+        self._waiting = None
+        super().close()
+
     def follow(self) -> None:
-        """Begin the replay that waits, if no sweep runs."""
-        if self._waiting is not None and not self._sweeps.measuring:
-            waiting, self._waiting = self._waiting, None
-            self._sweeps.replay_calls(*waiting)
+        """Begin the replay that waits, if nothing is in its way."""
+        if self._waiting is not None:
+            why = self._sweeps.why_no_sweep or self._sweeps.replay_calls(*self._waiting)
+            if not why:
+                self._waiting = None
+            self._wait_for(why)
+
+    def _wait_for(self, why: str) -> None:
+        if why != self.waits_for:
+            self.waits_for = why
+            self.changed.emit()
 
     def _show_occupied(self) -> None:
-        self._sweeps.occupy(BEING_AUDITED if self.asked is not None else "")
+        self._sweeps.occupy(self, BEING_AUDITED if self.asked is not None else "")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 
 from flashscope.app.control.auditing import Auditing
 from flashscope.app.control.bridge import Bridge
@@ -75,7 +75,6 @@ class Controller(Measuring):
         machine: What the probe found, None before it answered.
         backend: Where the next sweep runs that is asked for, and the telemetry while none runs.
         telemetry: What watches the device now, None before the first reading.
-        occupied: What else measures on this machine, why no sweep can start beside it; empty: nothing does.
         live_readings: The newest readings of this machine, also those outside of any sweep, oldest first.
 
     Signals:
@@ -108,7 +107,7 @@ class Controller(Measuring):
         super().__init__(lambda: self.measuring, clock)
         self.machine: Machine | None = None
         self.backend: Backend = "cpu"
-        self.occupied = ""
+        self._occupiers: dict[object, str] = {}
         self.telemetry: TelemetryStarted | None = None
         self.live_readings: deque[Reading] = deque(maxlen=LIVE_READINGS)
         self.sessions_dir = sessions_dir
@@ -149,7 +148,8 @@ class Controller(Measuring):
         )
         self.auditing.failed.connect(self.error_raised)
         self.devices.moved.connect(self.auditing.cancel)
-        self.running_changed.connect(lambda _running: self.auditing.follow())
+        for changed in (self.running_changed, self.occupied_changed):  # once all others have heard
+            changed.connect(self.auditing.follow, Qt.ConnectionType.QueuedConnection)
         self.live = LiveLaunch(lambda: self._driver.engine, self)
         self.devices.beside = *self._asked, self.live
         self.keeping = Keeping(self._shown, self.edits)
@@ -161,6 +161,11 @@ class Controller(Measuring):
         if self.running:
             return REPLAYING if self.replaying else SWEEPING
         return self.occupied
+
+    @property
+    def occupied(self) -> str:
+        """What else measures on this machine, why no sweep can start beside it; empty: nothing does."""
+        return next(iter(self._occupiers.values()), "")
 
     @property
     def now_ns(self) -> int | None:
@@ -216,10 +221,10 @@ class Controller(Measuring):
         record = partial(self._recordings.anew, plan.backend, "")
         self._start(plan.backend, partial(self._driver.run, plan, record))
 
-    def replay_calls(self, plan: Plan, audit: ModelAudit) -> None:
-        """Measure the calls of an audit, which stands in that session from its beginning."""
-        record = partial(self._recordings.anew, plan.backend, "")
-        self._start(plan.backend, partial(self._driver.run, plan, record, held=(AuditReady(audit=audit),)))
+    def replay_calls(self, plan: Plan, audit: ModelAudit) -> str:
+        """Measure the calls of an audit, which begins that session. Returns why not, or nothing."""
+        record, held = partial(self._recordings.anew, plan.backend, ""), (AuditReady(audit=audit),)
+        return self._start(plan.backend, partial(self._driver.run, plan, record, held=held))
 
     def _begin_entry(self, entry: QueuedSweep, unasked: bool) -> str:
         """Start what waited; of several runs each by a fresh process. Returns why it cannot, or nothing."""
@@ -279,10 +284,15 @@ class Controller(Measuring):
         else:
             self._driver.cancel()
 
-    def occupy(self, reason: str) -> None:
-        """Let no sweep start, for this reason, or let them again: without one."""
-        self.occupied = reason
-        self.occupied_changed.emit(reason)
+    def occupy(self, owner: object, reason: str) -> None:
+        """Let no sweep start beside what the owner does, for this reason; without one: it is done."""
+        before = self.occupied
+        if reason:
+            self._occupiers[owner] = reason
+        else:
+            self._occupiers.pop(owner, None)
+        if self.occupied != before:
+            self.occupied_changed.emit(self.occupied)
 
     def request_trace(self, request: TraceRequest) -> None:
         """Record a trace for the Stepper; it belongs to no session."""

@@ -118,7 +118,7 @@ class Auditor:
             device=asked.device,
             dtype=asked.dtype,
             threads=self._library.threads() if asked.device.backend == "cpu" else 0,
-            inputs={name: tuple(value.shape) for name, value in model.steps[0].inputs.items()},
+            inputs={name: tuple(value.shape) for name, value in model.steps[0].tensors.items()},
             versions=self._library.library_versions(),
             calls=tuple(calls),
             steps=tuple(steps),

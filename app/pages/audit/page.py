@@ -38,9 +38,11 @@ from flashscope.kernels.workload.device import Device
 from flashscope.profiles.results.compare.switching import Switching, switchings_of
 from flashscope.profiles.results.model.rows import PointRow, rows
 from flashscope.profiles.results.model.session import Session
+from flashscope.profiles.wire.audits import AuditAsked
 from flashscope.profiles.wire.events import AuditReady, Event, PlanFinished
 
 LEAST_PX = 160
+OTHERS_MEASURE = "Inside records or launches a kernel, which an audit would disturb: wait for its end."
 NO_DEVICE = "What this machine has is not known yet."
 AuditedSteps = list[tuple[ModelAudit, Switching]]
 
@@ -73,6 +75,8 @@ class AuditPage(Page):
         for changed in (controller.auditing.changed, controller.occupied_changed, controller.running_changed):
             changed.connect(self._block)
         controller.machine_found.connect(self._block)
+        for beside in (controller.timelines, controller.stalls, controller.live):
+            beside.changed.connect(self._block)
         self._block()
         self.show_session(controller.session)
 
@@ -115,7 +119,11 @@ class AuditPage(Page):
     @property
     def _why_no_audit(self) -> str:
         """Why no model can be audited now, in one sentence; empty: one can."""
-        return self.controller.why_no_sweep or ("" if self._device else NO_DEVICE)
+        controller = self.controller
+        why = controller.why_no_sweep or controller.auditing.waits_for
+        beside = controller.timelines, controller.stalls, controller.live
+        others = OTHERS_MEASURE if any(one.asked is not None for one in beside) else ""
+        return why or others or ("" if self._device else NO_DEVICE)
 
     @property
     def _device(self) -> Device | None:
@@ -128,9 +136,16 @@ class AuditPage(Page):
         if device is None or self._why_no_audit:
             return
         dialog = AuditDialog(device, self)
-        dialog.accepted.connect(lambda: self.controller.auditing.ask(dialog.asked))
+        dialog.accepted.connect(lambda: self._begin(dialog.asked))
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()
+
+    def _begin(self, asked: AuditAsked) -> None:
+        """Audit it, unless something else has begun to measure since the model was asked for."""
+        if why := self._why_no_audit:
+            self.controller.error_raised.emit(why, "")
+        else:
+            self.controller.auditing.ask(asked)
 
     def _block(self) -> None:
         """Offer no audit while something else measures."""

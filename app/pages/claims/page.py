@@ -83,7 +83,8 @@ class ClaimsPage(Page):
         for choice in (self.documents, self.verdicts):
             choice.currentIndexChanged.connect(lambda _index: self.table.list.set_filter(self._wanted))
         self.controller.machine_found.connect(lambda _machine: self._tell())
-        self.controller.running_changed.connect(lambda _running: self._tell())
+        for changed in (self.controller.running_changed, self.controller.occupied_changed):
+            changed.connect(lambda _now: self._tell())
 
     def actions_offered(self) -> list[Action]:
         """What a user can do here."""
@@ -94,21 +95,28 @@ class ClaimsPage(Page):
                 self.test,
                 "Claims",
                 "T",
-                possible=lambda: not self.controller.measuring,
+                possible=lambda: not self._why_not,
             ),
             Action("claims.next", "Choose the next claim", lambda: self.table.step(1), "Claims", "N"),
             Action("claims.before", "Choose the claim before", lambda: self.table.step(-1), "Claims", "P"),
         ]
 
+    @property
+    def _why_not(self) -> str:
+        """Why the claims can be neither tested now nor that be stopped; empty: they can."""
+        if self.testing.active:
+            return ""
+        return A_SWEEP_MEASURES if self.controller.measuring else self.controller.occupied
+
     def test(self) -> None:
-        """Test all claims anew, or stop that; nothing while a sweep measures."""
+        """Test all claims anew, or stop that; nothing while something else measures."""
         if self.testing.active:
             self.testing.cancel()
-        elif not self.controller.measuring:
-            self.controller.occupy(BEING_TESTED)
+        elif not self._why_not:
             self.rows[:] = [ClaimRow(claim) for claim in CLAIMS]
             self.table.list.set_rows(self.rows)
             self.testing.start(self._device())
+            self.controller.occupy(self, BEING_TESTED)
         self._tell()
 
     def apply_theme(self, theme: Theme) -> None:
@@ -122,7 +130,7 @@ class ClaimsPage(Page):
         return machine.device("cuda") if machine else None
 
     def _end(self) -> None:
-        self.controller.occupy("")
+        self.controller.occupy(self, "")
         self._tell()
 
     def _take(self, number: int, finding: ClaimResult) -> None:
@@ -145,7 +153,7 @@ class ClaimsPage(Page):
         found = [(row.claim, row.finding) for row in self.rows if row.finding]
         self.table.setColumnHidden(MEASURED, not found)  # its room is the claims' until then
         self.sentence.setText(claims_summary(found))
-        waits = A_SWEEP_MEASURES if self.controller.measuring else ""
+        waits = self._why_not
         self.source.setText(waits or where_text(self._device()))
         self.button.setEnabled(not waits)
         set_tip(self.button, waits or TIP)

@@ -245,7 +245,7 @@ class TilesView(QWidget):
         if timing != self._occupies:
             self._occupies = timing
             self.bar.setRange(0, 0)
-            self._controller.occupy(BEING_TIMED if timing else "")
+            self._controller.occupy(self, BEING_TIMED if timing else "")
         self.time.setVisible(not timing)
         self.time.setEnabled(not why)
         set_tip(self.time, why or TIP)

@@ -73,7 +73,7 @@ class AuditedModel:
         else:
             module, inputs = made(source, batch, seqlen)
             self.model = module.to(place).eval()
-            moved = {key: value.to(place) for key, value in inputs.items()}
+            moved = _moved(inputs, place)
             self.steps = own_steps(self.model, moved, seqlen, training=training)
             self.implementation = NATIVE
         self.weights = count_weights(self.model)
@@ -180,6 +180,21 @@ def _ours(place: str) -> dict[str, str]:
     """The names under which Transformers knows our kernels, those that are tried in place of its own."""
     register = import_module("flashscope.kernels.library.models.transformers_attention").register
     return {register(name): name for name in OWN if place in find_kernel(name).dtypes}
+
+
+def _moved(given: Any, place: str) -> Any:
+    """The same with each tensor on the device, also those in lists, tuples and dicts."""
+    match given:
+        case torch.Tensor():
+            return given.to(place)
+        case dict():
+            return {key: _moved(value, place) for key, value in given.items()}
+        case list() | tuple() if type(given) in {list, tuple}:
+            return type(given)(_moved(value, place) for value in given)
+        case tuple() if hasattr(given, "_fields"):
+            return type(given)(*(_moved(value, place) for value in given))
+        case _:
+            return given
 
 
 def library_versions() -> dict[str, str]:

@@ -31,6 +31,11 @@ class ModelStep(NamedTuple):
     tokens: int
     inputs: dict[str, Any]
 
+    @property
+    def tensors(self) -> dict[str, Any]:
+        """Those of its inputs that are tensors."""
+        return {name: value for name, value in self.inputs.items() if isinstance(value, torch.Tensor)}
+
 
 def steps_of(
     model: Any, batch: int, seqlen: int, lengths: Sequence[int], *, training: bool, context: int | None = None

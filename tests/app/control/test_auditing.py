@@ -7,6 +7,7 @@ from msgspec.structs import replace
 from pytestqt.qtbot import QtBot
 
 from flashscope.app.control.auditing import BEING_AUDITED, NO_REPLAY, Auditing
+from flashscope.app.control.endings import REPLAYING, SWEEPING
 from flashscope.kernels.workload.audit import ModelAudit
 from flashscope.profiles.plan.plan import Plan
 from flashscope.profiles.wire.audits import AuditAnswer, AuditAsked, AuditEnded, AuditProgress
@@ -34,15 +35,18 @@ class FakeSweeps:
     """Notes what it is asked for."""
 
     def __init__(self) -> None:
-        self.measuring = False
+        self.why_no_sweep = self.refusal = ""
         self.replayed: list[tuple[Plan, ModelAudit]] = []
         self.reasons: list[str] = []
 
-    def replay_calls(self, plan: Plan, audit: ModelAudit) -> None:
-        self.replayed.append((plan, audit))
-        self.measuring = True
+    def replay_calls(self, plan: Plan, audit: ModelAudit) -> str:
+        if not self.refusal:
+            self.replayed.append((plan, audit))
+            self.why_no_sweep = SWEEPING
+        return self.refusal
 
-    def occupy(self, reason: str) -> None:
+    def occupy(self, owner: object, reason: str) -> None:
+        del owner
         self.reasons.append(reason)
 
 
@@ -88,16 +92,35 @@ def test_at_its_end_its_calls_are_replayed_by_a_sweep_whose_session_has_it(
     assert sweeps.reasons[-1] == ""
 
 
-def test_a_sweep_that_came_first_is_waited_for(auditing: Auditing, sweeps: FakeSweeps, qtbot: QtBot) -> None:
-    sweeps.measuring = True
+@pytest.mark.parametrize("why", [SWEEPING, REPLAYING, "Claims are being tested."])
+def test_what_came_first_is_waited_for(
+    auditing: Auditing, sweeps: FakeSweeps, qtbot: QtBot, why: str
+) -> None:
+    sweeps.why_no_sweep = why
     with qtbot.waitSignal(auditing.changed):
         process(auditing).say(AuditEnded(audit=AUDIT))
     auditing.follow()
     assert not sweeps.replayed
-    sweeps.measuring = False
+    assert auditing.waits_for == why
+    sweeps.why_no_sweep = ""
     auditing.follow()
     auditing.follow()
     assert len(sweeps.replayed) == 1
+    assert not auditing.waits_for
+
+
+def test_a_replay_that_is_refused_waits_on_until_it_is_cancelled(
+    auditing: Auditing, sweeps: FakeSweeps, qtbot: QtBot
+) -> None:
+    sweeps.refusal = "The engine is busy."
+    with qtbot.waitSignal(auditing.changed):
+        process(auditing).say(AuditEnded(audit=AUDIT))
+    assert auditing.waits_for == sweeps.refusal
+    auditing.cancel()
+    sweeps.refusal = ""
+    auditing.follow()
+    assert not auditing.waits_for
+    assert not sweeps.replayed
 
 
 @pytest.mark.parametrize(

@@ -186,17 +186,17 @@ def test_a_sweep_that_measured_nothing_stops_the_queue_with_its_reason_until_one
 def test_a_sweep_that_may_not_begin_stays_first_in_the_queue_until_it_may(rig: Rig, qtbot: QtBot) -> None:
     rig.controller.run(PLAN)
     rig.controller.run(SHORT)
-    rig.controller.occupy("Claims are being tested.")
+    rig.controller.occupy("claims", "Claims are being tested.")
     with qtbot.waitSignal(rig.controller.queue.halted):
         rig.say(sweep())
     assert [entry.plan for entry in rig.controller.queue.entries] == [SHORT]
-    rig.controller.occupy("")
+    rig.controller.occupy("claims", "")
     with qtbot.waitSignal(rig.controller.queue.begun):
         rig.controller.queue.go_on()
 
 
 def test_no_sweep_waits_while_claims_are_tested(rig: Rig, qtbot: QtBot) -> None:
-    rig.controller.occupy("Claims are being tested.")
+    rig.controller.occupy("claims", "Claims are being tested.")
     with qtbot.waitSignal(rig.controller.error_raised) as refused:
         rig.controller.run(PLAN)
     assert refused.args[0] == "Claims are being tested."

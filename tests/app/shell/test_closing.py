@@ -10,9 +10,10 @@ from pytestqt.qtbot import QtBot
 from flashscope.app.pages.profile import ProfilePage
 from flashscope.app.pages.sessions.page import SessionsPage
 from flashscope.app.plots.export import exporter
-from flashscope.app.shell.closing import CLOSE_QUESTION
+from flashscope.app.shell.closing import AUDIT_QUESTION, CLOSE_QUESTION
 from flashscope.app.shell.main_window import MainWindow
 from flashscope.profiles.store import sessions_dir, write_atomically
+from tests.app.control.test_auditing import ASKED, FakeProcess
 from tests.app.fakes import PLAN, sweep
 from tests.app.rig import Rig, Save
 
@@ -42,6 +43,18 @@ def test_closing_during_a_sweep_asks_once_and_may_be_declined(
     assert window.close()
     assert asked == answered == [CLOSE_QUESTION]
     assert rig.engine.closed == 1
+
+
+def test_closing_during_an_audit_asks_too(
+    window: MainWindow, rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rig.controller.auditing, "make", FakeProcess)
+    rig.controller.auditing.ask(ASKED)
+    asked = answer(monkeypatch, "Keep running")
+    assert not window.close()
+    assert asked == [AUDIT_QUESTION]
+    rig.controller.auditing.cancel()
+    assert window.close()
 
 
 def test_closing_without_a_sweep_asks_nothing_and_leaves_no_thread(window: MainWindow, rig: Rig) -> None:

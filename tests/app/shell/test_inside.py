@@ -266,7 +266,7 @@ def test_nothing_is_recorded_beside_a_sweep_and_the_line_says_why(
     window: MainWindow, rig: Rig, measure: ProfilePage
 ) -> None:
     choose(measure, "flash2", 1024)
-    rig.controller.occupy("Another Flashscope measures on this machine.")
+    rig.controller.occupy("claims", "Another Flashscope measures on this machine.")
     window.trigger("inside.timeline")
     page = window.page
     assert isinstance(page, TimelinePage)

@@ -307,6 +307,28 @@ def test_a_function_that_returns_no_module_with_its_arguments_is_told_what_to_re
         sources.made(sources.find_source(f"{file}:make"), 1, 8)
 
 
+def test_arguments_that_are_no_tensors_are_passed_on_as_they_are(audited: Audit, tmp_path: Path) -> None:
+    del audited
+    file = tmp_path / "mine.py"
+    file.write_text(
+        "import torch\n"
+        "class Mine(torch.nn.Linear):\n"
+        "    def forward(self, q, pair, flag, nothing):\n"
+        "        return super().forward(q + pair[1]['x']) if flag and nothing is None else None\n"
+        "def make(b, n):\n"
+        "    x = torch.ones(b, n)\n"
+        "    return Mine(n, n), {'q': x, 'pair': [1, {'x': x}], 'flag': True, 'nothing': None}\n",
+        encoding="utf-8",
+    )
+    source = import_module("flashscope.kernels.library.models.source").find_source(f"{file}:make")
+    build = import_module("flashscope.kernels.library.models.audit").AuditedModel
+    model = build(source, "float32", "cpu", batch=1, seqlen=8, lengths=(), training=False, random=True)
+    (step,) = model.steps
+    model.run(step, model.ready(step))
+    assert list(step.tensors) == ["q"]
+    assert step.inputs["pair"][1]["x"].shape == (1, 8)
+
+
 def test_a_model_of_images_that_says_no_size_is_refused_in_words(audited: Audit, tmp_path: Path) -> None:
     del audited
     sources = import_module("flashscope.kernels.library.models.source")

@@ -6,16 +6,18 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from flashscope.app.control.bundled import AUDITS, audit_recordings
+from flashscope.app.control.endings import REPLAYING
 from flashscope.app.pages.audit import AuditPage
 from flashscope.app.pages.audit.dialog import AuditDialog
-from flashscope.app.pages.audit.running import RunningAudit
+from flashscope.app.pages.audit.running import WAITS, RunningAudit
 from flashscope.app.shell.main_window import MainWindow
 from flashscope.app.words.learn.audits import CODE_IS_FOR_A_TERMINAL
 from flashscope.profiles.results.compare.switching import switchings_of
 from flashscope.profiles.results.model.rows import rows
 from flashscope.profiles.store import load
-from tests.app.control.test_auditing import ASKED, FakeProcess
-from tests.app.fakes import PLAN, plan_started
+from flashscope.profiles.wire.audits import AuditEnded
+from tests.app.control.test_auditing import ASKED, AUDIT, FakeProcess
+from tests.app.fakes import PLAN, plan_started, sweep
 from tests.app.rig import Rig, Save
 from tests.profiles.store import builders
 
@@ -152,9 +154,50 @@ def test_while_a_model_is_audited_a_line_says_how_far_it_is_and_ends_it(
     assert not window.controller.occupied
 
 
+def test_an_audit_that_ends_during_a_replay_waits_for_its_end_and_says_so(
+    page: AuditPage, rig: Rig, qtbot: QtBot, save: Save, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    controller, heard = rig.controller, list[tuple[bool, bool]]()
+    controller.running_changed.connect(lambda running: heard.append((running, controller.measuring)))
+    monkeypatch.setattr(controller.auditing, "make", FakeProcess)
+    controller.auditing.ask(ASKED)
+    process = controller.auditing._process
+    assert isinstance(process, FakeProcess)
+    rig.open(save(sweep(), "saved"))
+    controller.replay(1.0)
+    process.say(AuditEnded(audit=AUDIT))
+    line = page.findChild(RunningAudit)
+    assert line is not None
+    qtbot.waitUntil(lambda: line.text.text() == f"The model is audited. {WAITS}: {REPLAYING}")
+    assert rig.engine.plans == []
+    assert not line.isHidden()
+    controller.cancel()
+    qtbot.waitUntil(lambda: len(rig.engine.plans) == 1)
+    assert heard == [(True, False), (False, False), (True, True)]
+    assert line.isHidden()
+
+
 def test_no_model_is_audited_beside_a_sweep(page: AuditPage, rig: Rig) -> None:
     rig.controller.run(PLAN)
     rig.say([plan_started()])
     assert not page.empty.audit.isEnabled()
     page.ask()
     assert page.findChild(AuditDialog) is None
+
+
+def test_no_model_is_audited_beside_a_timeline_also_one_that_began_under_the_dialog(
+    page: AuditPage, rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    controller = rig.controller
+    page.ask()
+    dialog = page.findChild(AuditDialog)
+    assert dialog is not None
+    dialog.model.setText("a-model")
+    monkeypatch.setattr(controller.timelines, "asked", object())
+    controller.timelines.changed.emit()
+    assert not page.empty.audit.isEnabled()
+    dialog.accept()
+    assert controller.auditing.asked is None
+    monkeypatch.setattr(controller.timelines, "asked", None)
+    controller.timelines.changed.emit()
+    assert page.empty.audit.isEnabled()

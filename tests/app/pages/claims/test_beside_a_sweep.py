@@ -80,6 +80,29 @@ def test_while_claims_are_tested_run_says_why_no_sweep_starts(
     assert len(rig.engine.plans) == 1
 
 
+def test_what_else_measures_keeps_claims_away_and_its_end_does_not_lift_what_another_says(
+    rig: Rig, window: MainWindow, page: ClaimsPage
+) -> None:
+    controller, told = rig.controller, list[str]()
+    controller.occupied_changed.connect(told.append)
+    controller.occupy("audit", "A model is audited.")
+    page.test()
+    window.trigger("claims.test")
+    assert not goes_on(page)
+    assert not page.button.isEnabled()
+    assert "A model is audited." in page.button.toolTip()
+    controller.occupy("tiles", "Tiles are timed.")
+    controller.occupy("audit", "")
+    assert controller.occupied == "Tiles are timed."
+    controller.occupy("tiles", "")
+    assert told == ["A model is audited.", "Tiles are timed.", ""]
+    assert page.button.isEnabled()
+    page.test()
+    assert goes_on(page)
+    end(page)
+    assert not controller.occupied
+
+
 @pytest.mark.matrix
 def test_while_claims_are_tested_no_sweep_is_resumed(
     rig: Rig, window: MainWindow, page: ClaimsPage, save: Save

@@ -315,10 +315,10 @@ def test_tiles_wait_for_what_is_measured_or_compiled(page: DesignerPage, compile
     assert len(compilers.asked) == 1
     assert not page.tiles.time.isEnabled()
     page.controller.cuts.cancel()
-    page.controller.occupy("Claims are tested.")
+    page.controller.occupy("claims", "Claims are tested.")
     page.tiles.start()
     assert len(compilers.asked) == 1
-    page.controller.occupy("")
+    page.controller.occupy("claims", "")
     page.tiles.start()
     assert len(compilers.asked) == 2
 

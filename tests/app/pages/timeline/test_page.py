@@ -336,10 +336,11 @@ def test_a_bar_of_no_one_tile_leads_to_the_source_alone(shown: Shown) -> None:
 def test_a_long_reason_why_nothing_is_recorded_makes_the_page_no_wider(shown: Shown, qtbot: QtBot) -> None:
     bar = shown.page.bar
     before, button = bar.minimumSizeHint().width(), bar.record.size()
-    shown.controller.occupy("The Designer times tiles, and a sweep beside them would disturb both. " * 3)
+    why = "The Designer times tiles, and a sweep beside them would disturb both. " * 3
+    shown.controller.occupy("tiles", why)
     assert bar.why_not.isVisible()
     assert bar.minimumSizeHint().width() == before
-    shown.controller.occupy("")
+    shown.controller.occupy("tiles", "")
     qtbot.waitUntil(lambda: bar.record.size() == button == bar.record.sizeHint())
 
 
@@ -354,10 +355,10 @@ def test_nothing_is_recorded_beside_a_sweep_and_the_button_says_why(shown: Shown
 
 
 def test_nothing_is_recorded_while_claims_are_tested_and_again_after_them(shown: Shown) -> None:
-    shown.controller.occupy("Claims are being tested.")
+    shown.controller.occupy("claims", "Claims are being tested.")
     assert not shown.page.bar.record.isEnabled()
     assert not shown.page.empty.record.isEnabled()
-    shown.controller.occupy("")
+    shown.controller.occupy("claims", "")
     assert shown.page.bar.record.isEnabled()
     assert shown.page.empty.record.isEnabled()
 
