@@ -80,7 +80,7 @@ class HeldEngine:
         self._lines = HeldLines(self._engine, self._take)
 
     def ask(self, ask: Ask) -> PassedOn | Refused:
-        """Pass on what is asked for, once; what comes again, as its answer was lost, is answered as it was."""
+        """Pass on what is asked for, once; what comes again, its answer lost, is answered as before."""
         if ask.number > self._last_asked:
             self._last_asked = ask.number
             self._last_answer = self._passed_on(ask.asked)
