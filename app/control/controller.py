@@ -138,15 +138,13 @@ class Controller(Measuring):
         self.stalls = Stalls(lambda: self._driver.engine, self)
         self.backward_traces = BackwardTraces(lambda: self._driver.engine, self)
         self._asked = self.timelines, self.stalls, self.backward_traces
-        for asked in self._asked:
-            asked.failed.connect(self.error_raised)
         self.cuts = CutWork(lambda asked, told: self._driver.engine.lines("cuts", asked, told), self)
         self.devices.moved.connect(self.cuts.cancel)
-        self.cuts.failed.connect(self.error_raised)
         self.auditing = Auditing(
             lambda asked, told: self._driver.engine.lines("audit", asked, told), self, self
         )
-        self.auditing.failed.connect(self.error_raised)
+        for asked in (*self._asked, self.cuts, self.auditing):
+            asked.failed.connect(self.error_raised)
         self.devices.moved.connect(self.auditing.cancel)
         for changed in (self.running_changed, self.occupied_changed):  # once all others have heard
             changed.connect(self.auditing.follow, Qt.ConnectionType.QueuedConnection)
@@ -165,7 +163,7 @@ class Controller(Measuring):
     @property
     def occupied(self) -> str:
         """What else measures on this machine, why no sweep can start beside it; empty: nothing does."""
-        return next(iter(self._occupiers.values()), "")
+        return next(filter(None, self._occupiers.values()), "")
 
     @property
     def now_ns(self) -> int | None:
@@ -287,10 +285,7 @@ class Controller(Measuring):
     def occupy(self, owner: object, reason: str) -> None:
         """Let no sweep start beside what the owner does, for this reason; without one: it is done."""
         before = self.occupied
-        if reason:
-            self._occupiers[owner] = reason
-        else:
-            self._occupiers.pop(owner, None)
+        self._occupiers[owner] = reason
         if self.occupied != before:
             self.occupied_changed.emit(self.occupied)
 
@@ -371,8 +366,6 @@ class Controller(Measuring):
                 self.error_raised.emit(event.reason, event.detail)
                 if event.request == "trace":
                     self.trace_failed.emit(event.reason)
-            case _:
-                pass
 
     def _look_anew(self) -> None:
         """Know nothing of the machine and what runs on it, which is another one now."""

@@ -99,7 +99,7 @@ def test_what_breaks_off_settles_no_claim_and_is_tried_once() -> None:
         made.append(Lost(sink))
         return made[-1]
 
-    lab = Lab(NOWHERE, ClaimBench(H200, make_engine=make))
+    lab = Lab(NOWHERE.recordings, ClaimBench(H200, make_engine=make))
     of_lengths = [one for one in CLAIMS if one.key in {"000-9", "000-111"}]
     findings = [assess(one, lab) for one in of_lengths]
     assert {one.verdict for one in findings} == {"cannot be tested"}
