@@ -20,9 +20,13 @@ from flashscope.profiles.worker.child import Link, StopRequestedError
 pytestmark = pytest.mark.matrix  # they start real processes
 
 
+DEAF = "deaf from here on"
+
+
 def ignore_everything(_link: object, _argument: str) -> None:
     """Do not begin to serve, and do not go when asked or terminated."""
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    print(DEAF, flush=True)  # noqa: T201 - the host's log has it
     while True:
         time.sleep(60)
 
@@ -54,13 +58,21 @@ def members(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, said: list[str]) ->
 
 
 def test_a_process_that_is_not_ready_in_time_and_ignores_its_end_is_killed(
-    monkeypatch: pytest.MonkeyPatch, members: Callable[[str], Members]
+    monkeypatch: pytest.MonkeyPatch, members: Callable[[str], Members], said: list[str]
 ) -> None:
-    monkeypatch.setattr(watched, "START_S", 1.0)
     monkeypatch.setattr(children, "RUNG_S", 0.3)
     _ours, stop = Pipe()
+    made = members("ignore_everything")
+
+    def its_time_is_over_once_it_is_deaf() -> bool:
+        if any(DEAF in line for line in said):
+            said.clear()
+            for one in made:
+                one._given_up = time.monotonic()
+        return False
+
     with pytest.raises(HostError, match="the CPU was killed by SIGKILL"):
-        members("ignore_everything").follow(lambda: False, stop)
+        made.follow(its_time_is_over_once_it_is_deaf, stop)
 
 
 def test_a_device_has_the_time_to_end_its_own_children(
