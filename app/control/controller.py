@@ -243,7 +243,7 @@ class Controller(Measuring):
         Raises:
             EngineBusyError: Something else is measured, or it cannot be measured on the devices in use.
         """
-        if why := self.devices.why_not_again or self.devices.why_not_on(plan.backend, self.machine):
+        if why := self.devices.why_no_version(plan.backend, self.machine):
             raise EngineBusyError(why)
         self._driver.run(plan, record)
         if plan.backend != self._watched:

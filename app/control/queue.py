@@ -162,19 +162,19 @@ class Queue(QObject):
         """Let an entry that was taken out wait again, at this place or at the end."""
         if self._place(entry.number) is None:
             self._set((*self.entries[:place], entry, *self.entries[place:]))
-            self._go_on_soon()
+            self.wake()
 
     def go_on(self) -> None:
         """After a stop: begin what comes next."""
         if self.stopped:
             self.stopped = ""
             self.changed.emit()
-            self._go_on_soon()
+            self.wake()
 
     def hold(self, held: bool) -> None:
         """Let nothing begin by itself, or let it again."""
         self.held = held
-        self._go_on_soon()
+        self.wake()
 
     def follow(self, session: Session | None) -> None:
         """Learn from a sweep how long others will take."""
@@ -188,11 +188,12 @@ class Queue(QObject):
             self._stop(not_started)
         else:
             self.changed.emit()
-            self._go_on_soon()
+            self.wake()
 
     def wake(self) -> None:
-        """What was to go first may do so no more: the next begins, if nothing else is in its way."""
-        self._go_on_soon()
+        """Begin what comes next, if nothing is in its way, once all have heard what has just happened."""
+        if self.goes_on:
+            self._next.start()
 
     def seconds(self, entry: QueuedSweep) -> float | None:
         """Estimated seconds of all runs of an entry that are to come; None where that is not known."""
@@ -222,11 +223,6 @@ class Queue(QObject):
         if not entries:
             self.stopped = ""
         self.changed.emit()
-
-    def _go_on_soon(self) -> None:
-        """Once all have heard what has just happened."""
-        if self.goes_on:
-            self._next.start()
 
     def _begin_next(self) -> None:
         if self.goes_on and not self._measuring():

@@ -39,9 +39,13 @@ class _Judging(_SpinBox):
     def validate(self, text: str, place: int) -> object:
         """Keep what is judged; Qt would take 1,5 for 15, and show the word for its least and keep another."""
         self.judged = text
-        if text == self.specialValueText() != "":
+        if self.is_word(text):
             return QValidator.State.Acceptable, text, place
         return super().validate(text, place) if "," not in text else (QValidator.State.Invalid, text, place)
+
+    def is_word(self, text: str) -> bool:
+        """Whether it is the word that stands for its least."""
+        return bool(text) and text == self.specialValueText()
 
     @guarded(str)
     def fixup(self, text: str) -> str:
@@ -60,7 +64,7 @@ class WholeField(_Judging, QSpinBox):
     @guarded(int)
     def valueFromText(self, text: str) -> int:
         """Its least for the word that stands for it."""
-        return self.minimum() if text == self.specialValueText() != "" else super().valueFromText(text)
+        return self.minimum() if self.is_word(text) else super().valueFromText(text)
 
     @property
     def being_typed(self) -> bool:
@@ -74,7 +78,7 @@ class DecimalField(_Judging, QDoubleSpinBox):
     @guarded(float)
     def valueFromText(self, text: str) -> float:
         """Its least for the word that stands for it."""
-        return self.minimum() if text == self.specialValueText() != "" else super().valueFromText(text)
+        return self.minimum() if self.is_word(text) else super().valueFromText(text)
 
     def __init__(self) -> None:
         super().__init__()

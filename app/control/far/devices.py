@@ -162,6 +162,10 @@ class Devices(QObject):
         """Why a sweep cannot be measured several times, in a sentence; empty: it can."""
         return "" if self.place is None else self.place.why_not_again
 
+    def why_no_version(self, backend: Backend, machine: Machine | None) -> str:
+        """Why no version of a watched kernel can be measured, in a sentence; empty: one can."""
+        return self.why_not_again or self.why_not_on(backend, machine)
+
     def uses(self, group: DeviceGroup, *, repeat: bool = False) -> bool:
         """Whether these devices are in use, in that way."""
         return self._uses(group.wanted(repeat=repeat))

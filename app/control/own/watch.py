@@ -149,8 +149,8 @@ class OwnWatch(QObject):
         """Why the devices in use measure no version, in one sentence; empty: they do."""
         if self._watching is None:
             return ""
-        devices, backend = self._controller.devices, self._watching.plan.backend
-        return devices.why_not_again or devices.why_not_on(backend, self._controller.machine)
+        controller = self._controller
+        return controller.devices.why_no_version(self._watching.plan.backend, controller.machine)
 
     def start(self, asked: WatchAsked) -> None:
         """Watch a kernel's file; one that was watched before with its versions goes on with them."""

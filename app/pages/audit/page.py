@@ -75,7 +75,8 @@ class AuditPage(Page):
         for changed in (controller.auditing.changed, controller.occupied_changed, controller.running_changed):
             changed.connect(self._block)
         controller.machine_found.connect(self._block)
-        for beside in (controller.timelines, controller.stalls, controller.live):
+        self._beside = controller.timelines, controller.stalls, controller.live
+        for beside in self._beside:
             beside.changed.connect(self._block)
         self._block()
         self.show_session(controller.session)
@@ -121,8 +122,7 @@ class AuditPage(Page):
         """Why no model can be audited now, in one sentence; empty: one can."""
         controller = self.controller
         why = controller.why_no_sweep or controller.auditing.waits_for
-        beside = controller.timelines, controller.stalls, controller.live
-        others = OTHERS_MEASURE if any(one.asked is not None for one in beside) else ""
+        others = OTHERS_MEASURE if any(one.asked is not None for one in self._beside) else ""
         return why or others or ("" if self._device else NO_DEVICE)
 
     @property
