@@ -219,10 +219,14 @@ def _leave(widget: QWidget) -> None:
 
 
 def _leave_empty(field: QAbstractSpinBox) -> None:
-    """What makes it say that the number before stays."""
+    """What makes it say that the number before stays; then a number is typed."""
+    text = field.lineEdit().text()
     field.clear()
     field.stepUp()
     _turn_wheel(field)
+    field.clear()
+    field.lineEdit().setText(text)
+    field.interpretText()
 
 
 TOUCHES: tuple[tuple[type[QWidget] | UnionType, Callable[[Any], object]], ...] = (
