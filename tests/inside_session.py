@@ -1,4 +1,4 @@
-"""Records the bundled look inside anew: `python -m tests.inside_session FILE`, on one H100, in a few minutes.
+"""Records the bundled look inside anew: `python -m tests.inside_session FILE`, on one GPU, in a few minutes.
 
 Points of flash3's ladder, traces and timelines of one GPU in one session, of which a story can be told.
 `main.py stalls FILE` adds where warps stand. What cannot be recorded is said and left out.
@@ -18,7 +18,7 @@ from flashscope.app.words.inside.timelines import overhead_text, problem_words, 
 from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.timeline import ClockedKernel, TimelineRequest
 from flashscope.kernels.workload.trace import TimedKernel, TraceRequest
-from flashscope.profiles.plan.plan import Plan
+from flashscope.profiles.plan.plan import Plan, Protocol
 from flashscope.profiles.results.model.timeline_facts import TimelineFacts
 from flashscope.profiles.store import Recorder, load
 from flashscope.profiles.store.keeping import keep
@@ -57,7 +57,7 @@ TRACES: tuple[tuple[TimedKernel, Problem], ...] = (
     ("flash3", square(512, 64, 8, causal=True, window=(96, 0))),
     ("flash3", decoding(64, 8, 2, 4096)),
     ("flash2", SMALL),
-    ("flash3", SMALL),
+    ("flash3", replace(SMALL, heads=64)),
 )
 """The last ones are the newest, which the Stepper and the story show first."""
 LONG, SHORT = square(2048, 128, 16, causal=True), square(1024, 128, 8)
@@ -65,6 +65,7 @@ BACKWARD = square(1024, 128, 4, causal=True, passes="backward")
 TIMELINES: tuple[tuple[ClockedKernel, Problem], ...] = (
     ("flash2", BACKWARD),
     ("flash3", BACKWARD),
+    ("flash1", SHORT),
     ("flash3-a", LONG),
     ("flash3", replace(LONG, window=(512, 0))),
     ("flash3", decoding(128, 32, 8, 8192)),
@@ -87,7 +88,7 @@ def main(out: Path) -> int:
             return device
         say(device.name)
         sweep = SweepRun(driver, events, Recorder(out, numbered=False))
-        sweep.run(Plan(backend="cuda", kernels=LADDER, problems=PROBLEMS))
+        sweep.run(Plan(backend="cuda", kernels=LADDER, problems=PROBLEMS, protocol=Protocol(counters=True)))
         sweep.saved()
         session = load(out)
         say(f"{len(session.points)} points")

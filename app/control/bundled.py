@@ -17,16 +17,19 @@ NAMES = {
     "h200-decode": "H200 decoding",
     "h200-thin": "H200 small problems",
     "h200-backward": "H200 backward",
+    "h200-drawn": "H200 drawn problems",
     "h100-peers": "H100 beside libraries",
     "h100-decode": "H100 decoding",
     "h100-thin": "H100 small problems",
     "h100-backward": "H100 backward",
     "h100-drawn": "H100 drawn problems",
     "h100-caches": "H100 caches",
-    "h100-inside": "H100 inside flash2 and flash3",
+    "h200-inside": "H200 inside flash2 and flash3",
+    "h100-trace": "H100 trace of flash3",
     "h100-stalls": "H100 stalls of flash2 and flash3",
     "cpu-timelines": "CPU timelines of flash1 and flash2",
     "h200-timelines": "H200 timelines of flash1 to flash3",
+    "h200-cuts": "H200 cuts of flash2 and flash3",
     "h100-cuts": "H100 cuts of flash2 and flash3",
     "h100-ranks": "H100 attention on several GPUs",
     "h100-ranks-long": "H100 long sequences on four GPUs",
@@ -54,18 +57,18 @@ AUDITS |= {name: f"{model}, CPU" for name, model in ON_A_CPU.items()}
 """Audits of models by what is audited, and where: few layers each, and small in width on a CPU."""
 NAMES |= {name: f"H200 audit of {model}" for name, model in ON_A_GPU.items()}
 NAMES |= {name: f"CPU audit of {model}" for name, model in ON_A_CPU.items()}
-COUNTED, INSIDE = "h200-traffic", "h100-inside"
+COUNTED, INSIDE = "h200-traffic", "h200-inside"
 CLOCKED, CLOCKED_ON_A_CPU = "h200-timelines", "cpu-timelines"
-STALLED, CUTS, RANKS = "h100-stalls", "h100-cuts", "h100-ranks"
+STALLED, CUTS, RANKS = "h100-stalls", "h200-cuts", "h100-ranks"
 # For one view each, which leads to it, or like another one, and in the Library alone.
 SPECIAL = {
     *("h100-caches", INSIDE, CLOCKED, CLOCKED_ON_A_CPU, STALLED, CUTS, RANKS),
-    *("h100-thin", "h100-drawn"),
-    *("h200-backward", "h200-thin", "h200-decode"),  # of kernels older than those of the H100's
+    *("h200-thin", "h200-drawn"),
+    *("h100-backward", "h100-decode", "h100-thin", "h100-drawn", "h100-cuts", "h100-trace"),
     *("h100-ranks-long", "h100-ranks-512k", "h100-ranks-longest"),
     *AUDITS,
 }
-BACKWARD, DECODING = "h100-backward", "h100-decode"
+BACKWARD, DECODING = "h200-backward", "h200-decode"
 # In problems.
 ALIKE = {"h200-standard-flash2", "h200-peers", "h200-traffic", "h100-peers"}
 

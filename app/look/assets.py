@@ -5,11 +5,22 @@ from pathlib import Path
 from flashscope.installation import restore_command
 
 ASSETS = Path(__file__).parents[2] / "assets"
-RECORDINGS = "backward", "decode", "peers", "standard-flash2", "thin", "timelines", "traffic"
+RECORDINGS = (
+    "backward",
+    "cuts",
+    "decode",
+    "drawn",
+    "inside",
+    "peers",
+    "standard-flash2",
+    "thin",
+    "timelines",
+    "traffic",
+)
 AUDITED_ON_AN_H200 = "deepseek", "gemma2", "gpt-oss"
 AUDITED = "deepseek", "dit", "gemma2", "gpt-oss", "llama3", "mistral", "qwen3", "vit", "whisper"
 RANKS = "ranks", "ranks-512k", "ranks-long", "ranks-longest"
-ON_AN_H100 = "backward", "caches", "cuts", "decode", "drawn", "inside", "peers", *RANKS, "stalls", "thin"
+ON_AN_H100 = "backward", "caches", "cuts", "decode", "drawn", "peers", *RANKS, "stalls", "thin", "trace"
 STORIES = "flash1-to-flash3", "inside-flash3", "online-softmax", "why-tiling-wins"
 USED = (
     "icon.svg",

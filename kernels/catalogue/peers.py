@@ -90,7 +90,10 @@ TORCH_FLASH = KernelSpec(
     features=LIBRARY_FEATURES,
     min_compute_capability=(8, 0),
     extra="torch",
-    backward=_through_autograd({"cuda": SIXTEEN_BIT, "cpu": ("float32",)}),
+    backward=replace(
+        _through_autograd({"cuda": SIXTEEN_BIT, "cpu": ("float32",)}),
+        workspace=workspace_backward.torch_flash,
+    ),
 )
 
 TORCH_CUDNN = KernelSpec(

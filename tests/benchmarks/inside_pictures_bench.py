@@ -93,8 +93,8 @@ def memories(window: MainWindow, qtbot: QtBot) -> None:
 
 
 PARTS: Mapping[str, Callable[[MainWindow, QtBot], object]] = {
-    "1-trace": stop("stepper", "h100-inside", kernels=("flash3",), seqlen=384, step=10),
-    "2-timeline": stop("timeline", "h100-inside", kernels=("flash2", "flash3"), seqlen=1024),
+    "1-trace": stop("stepper", "h200-inside", kernels=("flash3",), seqlen=384, step=10),
+    "2-timeline": stop("timeline", "h200-inside", kernels=("flash2", "flash3"), seqlen=1024),
     "3-live": live,
     "4-stalls": stop("ladder", "h100-stalls", mode="stalls", kernels=("flash3-a", "flash3-b")),
     "5-memories": memories,

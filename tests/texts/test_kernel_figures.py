@@ -32,7 +32,6 @@ PEERS = {
     "Triton": "triton-flash",
     "FlashAttention-2": "torch-flash",
 }
-SLOWER = "cuDNN", "FlashAttention-2"
 
 
 @pytest.mark.parametrize(
@@ -78,10 +77,10 @@ def test_the_clock_of_these_runs_is_the_recordings() -> None:
 @pytest.mark.parametrize(
     ("name", "marker", "columns"),
     [
-        ("h200-peers", "holds 17 kernels in turns over 30 problems", ["flash3", "flash-attn-4", *SLOWER]),
+        ("h200-peers", "holds 19 kernels in turns over 30 problems", [*PEERS]),
         ("h100-peers", "### The same on an H100", [*PEERS]),
         ("h100-backward", "Gradients there", ["flash3", "flash-attn-4", "cuDNN", "FlashAttention-2"]),
-        ("h200-backward", "### Backward", ["flash3", "flash-attn-4", "cuDNN"]),
+        ("h200-backward", "### Backward", ["flash3", "flash-attn-4", "cuDNN", "FlashAttention-2"]),
     ],
 )
 def test_throughputs_beside_the_libraries_are_the_recordings(
@@ -96,20 +95,31 @@ def test_throughputs_beside_the_libraries_are_the_recordings(
 
 
 def test_ratios_on_an_h200_are_the_recordings() -> None:
-    torch, own = ratios("h200-peers", "flash3", TORCH), ratios("h200-peers", "flash3", ["flash-attn-4"])
-    assert torch.least >= 1.05
-    assert torch.ahead == own.ahead == 30
+    torch, own, newer = (
+        ratios("h200-peers", "flash3", those) for those in (TORCH, ["flash-attn-3"], ["flash-attn-4"])
+    )
+    every = ratios("h200-peers", "flash3", [*LIBRARIES, "triton-flash"])
+    assert torch.least >= 1.06
+    assert torch.ahead == own.ahead == newer.ahead == every.ahead == 30
     says(
         "README.md",
         f"`flash3` is {torch.mean:.2f}× as fast as the fastest of PyTorch's",
-        f"and {own.mean:.2f}× as fast as",
+        f"{own.mean:.2f}× as fast as FlashAttention-3 as its authors build it",
+        f"and {newer.mean:.2f}× as fast as",
     )
     says(
         KERNELS,
-        f"`flash3` is {torch.mean:.2f}× as fast as the fastest of PyTorch's kernels and never under 1.05×",
-        f"`flash3` is {own.mean:.2f}× as fast: ahead in all 30 problems, by {_percent(own.least)} to "
+        f"`flash3` is {torch.mean:.2f}× as fast as the fastest of PyTorch's kernels and never under 1.06×",
+        f"it is {own.mean:.2f}× as fast, ahead in all 30 problems, by {100 * (own.least - 1):.1f}% to "
         f"{_percent(own.most)}",
+        f"`flash3` is {newer.mean:.2f}× as fast: ahead in all 30 problems, by {_percent(newer.least)} to "
+        f"{_percent(newer.most)}",
+        f"libraries in each problem it is {every.mean:.2f}× as fast, and the least it is ahead by, "
+        f"{100 * (every.least - 1):.1f}%",
     )
+    least = min(every.by_problem, key=lambda problem: every.by_problem[problem])
+    assert (least.head_dim, least.causal, least.seqlen) == (128, True, 16384)
+    assert every.least == own.least
     standard = ratios("h200-peers", "flash3", ["standard"])
     says(KERNELS, f"is {standard.mean:.1f}× as fast as `standard`, and {standard.least:.1f}× at least")
     ours = ratios("h200-peers", "flash2", ["torch-flash"])
@@ -138,13 +148,12 @@ def test_what_standard_takes_at_head_dim_128_is_the_recordings() -> None:
     }
     took = {n: row.times.median for n, (row, _) in of_standard.items() if row.times}
     says(KERNELS, f"takes {took[8192]:.2f} ms at N = 8k and {took[16384]:.2f} ms at 16k")
-    shares = {round(100 * (why.share or 0)) for n, (_, why) in of_standard.items() if n >= 8192 and why}
-    (share,) = shares
+    shares = [100 * (why.share or 0) for n, (_, why) in of_standard.items() if n >= 8192 and why]
     copied = of_standard[8192][0].measured("copy_gbs")
     assert copied is not None
     says(
         KERNELS,
-        f"would take {share}% of that time",
+        f"would take {min(shares):.0f} to {max(shares):.0f}% of that time",
         f"within device memory, {(copied.value or 0) / 1000:.2f} TB/s",
     )
 
@@ -162,11 +171,11 @@ def test_throughputs_in_8_bits_are_the_recordings() -> None:
 def test_figures_of_few_tiles_are_the_recordings() -> None:
     decoded, thin = ratios("h200-decode", "flash3", LIBRARIES), ratios("h200-thin", "flash3", LIBRARIES)
     assert (len(decoded.by_problem), len(thin.by_problem)) == (14, 120)
-    says(KERNELS, f"{decoded.mean:.2f}× as fast, never under {decoded.least:.2f}×")
     says(
         KERNELS,
-        f"is {thin.mean:.2f}× as fast as the fastest of the same three: at or above it in {thin.ahead} "
-        f"problems, down to {thin.least:.2f}×",
+        f"{decoded.mean:.2f}× as fast, ahead in {decoded.ahead}, and {decoded.least:.3f}× in the other two",
+        f"is {thin.mean:.2f}× as fast as the fastest of the same four: at or above it in {thin.ahead} "
+        f"problems, down to {thin.least:.3f}×",
     )
     one = {"flash3": 0.0, "torch-cudnn": 0.0}
     for kernel in one:
@@ -181,14 +190,31 @@ def test_figures_of_few_tiles_are_the_recordings() -> None:
 
 
 def test_ratios_of_backward_passes_are_the_recordings() -> None:
-    every = ratios("h200-backward", "flash3", ["torch-cudnn", "flash-attn-4"])
-    says(KERNELS, f"over 30 problems `flash3` is {every.mean:.2f}× as fast as the better of the two")
-    (behind,) = (problem for problem, ratio in every.by_problem.items() if ratio < 1)
-    assert (behind.head_dim, behind.causal, behind.seqlen) == (128, True, 1024)
-    says(KERNELS, f"behind in one problem, by {100 * (1 - every.least):.1f}%")
+    every = ratios("h200-backward", "flash3", LIBRARIES)
+    assert every.ahead == len(every.by_problem) == 30
+    says(KERNELS, f"over 30 problems `flash3` is {every.mean:.2f}× as fast as the fastest of the three")
     for dim, told in ((64, "{} to {} at head dim 64"), (128, "{} to {} at 128"), (256, "{} to {} at 256")):
-        ahead = Ratios({p: r for p, r in every.by_problem.items() if p.head_dim == dim and p != behind})
-        says(KERNELS, told.format(_percent(ahead.least).strip("%"), _percent(ahead.most)))
+        ahead = Ratios({p: r for p, r in every.by_problem.items() if p.head_dim == dim})
+        says(KERNELS, told.format(_percent(ahead.least), _percent(ahead.most)))
+
+
+def test_drawn_problems_on_an_h200_are_the_recordings() -> None:
+    drawn = ratios("h200-drawn", "flash3", LIBRARIES)
+    ours = [row for row in points_of("h200-drawn") if row.kernel == "flash3"]
+    assert {row.status for row in ours} == {"done"}
+    assert len(ours) == 60
+    behind = sorted((ratio, problem) for problem, ratio in drawn.by_problem.items() if ratio < 1)
+    assert [(p.seqlen_q, p.causal, p.heads, p.key_heads) for _, p in behind] == [
+        (145, True, 48, 6),
+        (259, True, 32, 4),
+    ]
+    says(
+        KERNELS,
+        f"Of seed {ours[0].problem.seed} all 60",
+        f"In the {len(drawn.by_problem)} that some library takes `flash3` is {drawn.mean:.2f}× as fast",
+        f"ahead in {drawn.ahead}, and behind in two",
+        *(f"{ratio:.2f}× ({problem.seqlen_q} rows" for ratio, problem in behind),
+    )
 
 
 def test_an_h100_takes_as_much_longer_as_the_page_says() -> None:
@@ -220,7 +246,6 @@ def test_ratios_to_each_library_on_an_h100_are_the_recordings() -> None:
     own, newer, triton = (
         ratios("h100-peers", "flash3", [PEERS[one]]) for one in ("flash-attn-3", "flash-attn-4", "Triton")
     )
-    says("README.md", f"{own.mean:.2f}× as fast as FlashAttention-3 as its authors build it")
     says(
         KERNELS,
         f"is {own.mean:.2f}× as fast as `flash-attn-3`, {newer.mean:.2f}× as fast as `flash-attn-4` and "

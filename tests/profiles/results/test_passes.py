@@ -213,8 +213,9 @@ def test_csv_and_json_carry_the_pass_as_the_schemas_have_it() -> None:
     assert msgspec.json.encode(problem_of("backward")).count(b'"pass"') == 1
 
 
-def test_a_backward_pass_is_predicted_to_hold_what_the_recording_measured_of_libraries_too() -> None:
-    recording = next(path for path in bundled_sessions() if path.stem == "h200-backward")
+@pytest.mark.parametrize("name", ["h200-backward", "h100-backward"])
+def test_a_backward_pass_is_predicted_to_hold_what_the_recording_measured_of_libraries_too(name: str) -> None:
+    recording = next(path for path in bundled_sessions() if path.stem == name)
     for one in rows(load(recording)):
         held = FOOTPRINT.figure(one)
         assert held is not None

@@ -31,7 +31,7 @@ class Written:
 def page(rig: Rig) -> StepperPage:
     window = rig.window()
     window.resize(1280, 720)
-    rig.open(BUNDLED / "h100-inside.flashscope")
+    rig.open(BUNDLED / "h200-inside.flashscope")
     window.show_page("stepper")
     found = window.pages["stepper"]
     assert isinstance(found, StepperPage)

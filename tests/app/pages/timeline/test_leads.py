@@ -114,7 +114,7 @@ def test_the_badge_says_that_a_timeline_is_of_a_backward_pass(rig: Rig, qtbot: Q
 @pytest.mark.matrix
 def test_a_recording_that_comes_with_the_program_takes_none_and_says_why(rig: Rig, qtbot: QtBot) -> None:
     page = page_of(rig.window())
-    rig.open(BUNDLED / "h100-inside.flashscope")
+    rig.open(BUNDLED / "h200-inside.flashscope")
     record_one(rig, page, qtbot)
     assert not page.keep_button.isEnabled()
     assert "duplicate it in the Library" in page.keep_button.toolTip()
@@ -275,9 +275,9 @@ def test_no_kernel_without_numpy_has_a_numpy_source() -> None:
 @pytest.mark.matrix  # it takes a second or more
 def test_a_bar_of_a_backward_pass_leads_to_its_tile_in_the_mode_backward(rig: Rig, qtbot: QtBot) -> None:
     window = rig.window()
-    rig.open(BUNDLED / "h100-inside.flashscope")
+    rig.open(BUNDLED / "h200-inside.flashscope")
     page = page_of(window)
-    held = load(BUNDLED / "h100-inside.flashscope").timelines
+    held = load(BUNDLED / "h200-inside.flashscope").timelines
     backward = next(one for one in held if one.request.problem.passes == "backward")
     page.lineup.show_these([backward])
     qtbot.waitUntil(lambda: [one.rows.timeline for one in page.lineup.drawn] == [backward])
@@ -300,7 +300,7 @@ def test_a_bar_of_a_backward_pass_leads_to_its_tile_in_the_mode_backward(rig: Ri
 
 def gpu_timeline(**fields: Any) -> StageTimeline:
     """One of flash3 on a GPU, of the bundled ones."""
-    held = load(BUNDLED / "h100-inside.flashscope").timelines
+    held = load(BUNDLED / "h200-inside.flashscope").timelines
     return next(
         one
         for one in held

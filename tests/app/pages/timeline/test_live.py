@@ -156,7 +156,7 @@ def test_a_stage_shows_the_launch_in_front_and_a_storys_stop_puts_it_aside(desk:
     assert (
         staging.sentence == "In slow motion, never timed: flash2 on the CPU, N = 512, d = 64, 4 heads, causal"
     )
-    staging.show_stop(Stop("timeline", session="h100-inside", kernels=("flash2",)))
+    staging.show_stop(Stop("timeline", session="h200-inside", kernels=("flash2",)))
     assert not desk.board.isVisible()
     assert desk.engine.given_up == 0
     staging.leave()

@@ -75,7 +75,7 @@ def test_the_timelines_of_a_gpu_are_of_the_device_that_the_recording_names() -> 
     session = load(path)
     gpu = session.machine.device("cuda")
     assert gpu is not None
-    assert gpu.name == "NVIDIA H100 80GB HBM3"
+    assert gpu.name == "NVIDIA H200"
     told = [(one.request.kernel, one.request.problem.seqlen_q) for one in session.timelines]
     assert told[-3:] == [("flash3", 2048), ("flash2", 1024), ("flash3", 1024)]
     assert {one.request.problem.passes for one in session.timelines} == {"forward", "backward"}
@@ -100,7 +100,7 @@ def test_the_empty_view_leads_to_a_gpu_first_and_shows_its_kernels_side_by_side(
     problems = [one.rows.timeline.request.problem for one in page.lineup.drawn]
     assert [(one.seqlen_q, one.passes) for one in problems] == [(1024, "forward")] * 2
     assert window.view == "timeline"
-    assert page.staging.provenance.badge.startswith("SAVED · GPU NVIDIA H100 80GB HBM3 · ")
+    assert page.staging.provenance.badge.startswith("SAVED · GPU NVIDIA H200 · ")
     assert "68 of 132 SMs have nothing to do in flash2, 4 in flash3." in page.told
     assert "from above: producer, warpgroup 1" in page.cards[1].told.text()
 

@@ -78,7 +78,7 @@ def expected(window: MainWindow, stop: Stop) -> str:
 def test_a_stop_of_the_stepper_without_a_preset_walks_the_newest_trace_of_its_kernel_and_n(
     window: MainWindow, rig: Rig, qtbot: QtBot
 ) -> None:
-    rig.open(BUNDLED / "h100-inside.flashscope")
+    rig.open(BUNDLED / "h100-trace.flashscope")
     window.show_page("stepper")
     page = window.page
     assert isinstance(page, StepperPage)
@@ -87,22 +87,21 @@ def test_a_stop_of_the_stepper_without_a_preset_walks_the_newest_trace_of_its_ke
     window.stage.enter(story)
     window.stage.go(next(at for at, stop in enumerate(story.stops) if stop.page == "stepper"))
     settle(window, rig, qtbot)
-    session = rig.controller.session
-    assert session is not None
     assert page.story is not None
     request = page.story.recording.trace.request
     assert (request.kernel, request.problem.seqlen_q, request.problem.causal) == ("flash3", 384, True)
-    (tiled,) = (one for one in session.traces if one.request.kernel == "flash2")
-    assert newest_trace(session.traces, ("flash1", "flash2"), None) == tiled
-    assert newest_trace(session.traces, (), None) == session.traces[-1]
-    assert newest_trace(session.traces, ("flash2",), 512) is None
+    traces = load(BUNDLED / "h200-inside.flashscope").traces
+    (tiled,) = (one for one in traces if one.request.kernel == "flash2")
+    assert newest_trace(traces, ("flash1", "flash2"), None) == tiled
+    assert newest_trace(traces, (), None) == traces[-1]
+    assert newest_trace(traces, ("flash2",), 512) is None
 
 
 def test_what_inside_flash3_says_of_recordings_is_so() -> None:
     """Its sentences name what is walked: a rise that is not taken, and a mask without a window."""
     story = read_story(find_story("inside-flash3"))
-    session = load(BUNDLED / "h100-inside.flashscope")
-    walk, lazy = (scene_at(stop, session).numbers for stop in story.stops if stop.page == "stepper")
+    session, trace = (load(BUNDLED / f"{name}.flashscope") for name in ("h200-inside", "h100-trace"))
+    walk, lazy = (scene_at(stop, trace).numbers for stop in story.stops if stop.page == "stepper")
     assert walk["m-before"] == "−∞"
     assert lazy["m-before"] == lazy["m"] < lazy["m-tile"]
     assert lazy["alpha"] == "1.000"

@@ -192,4 +192,4 @@ def test_a_comparison_comes_with_what_it_says(
     settle(window, rig, qtbot)
     said = window.stage.frame.sentence.text()
     assert said.startswith("H200 beside libraries beside H100 beside libraries: ")
-    assert "of 300 points faster" in said
+    assert "of 360 points faster" in said
