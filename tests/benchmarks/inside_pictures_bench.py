@@ -101,7 +101,7 @@ PARTS: Mapping[str, Callable[[MainWindow, QtBot], object]] = {
     "6-lanes": mode(LANES),
     "7-broken": mode(BROKEN),
     "7-predict": mode(PREDICT),
-    "8-designer": lambda window, qtbot: opened(window, qtbot, "h100-cuts", "designer"),
+    "8-designer": lambda window, qtbot: opened(window, qtbot, "h200-cuts", "designer"),
     "9-backward": mode(BACKWARD),
 }
 

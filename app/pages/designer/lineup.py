@@ -17,9 +17,9 @@ from flashscope.app.words.inside.landscapes import landscape_names, source_words
 from flashscope.kernels.workload.landscape import CutLandscape
 
 KEEP, RECORDED = "designer.keep", "designer.recorded"
-KEEP_WORDS, RECORDED_WORDS = "Keep in the session on show", "Open recorded cuts of an H100"
+KEEP_WORDS, RECORDED_WORDS = "Keep in the session on show", "Open recorded cuts of an H200"
 DESIGNED, ALONE = "What is chosen here", "Compared with none"
-RECORDED_TIP = "Cuts of flash2 and flash3, timed on an H100; they come with the program"
+RECORDED_TIP = "Cuts of flash2 and flash3, timed on an H200; they come with the program"
 
 
 class LandscapeLineup(QWidget):
@@ -50,7 +50,7 @@ class LandscapeLineup(QWidget):
         self.source = ElidedLabel()
         self.source.setProperty("role", "dim")
         self.keep_button = does(text_button("Keep", KEEP_WORDS, self.keep), KEEP)
-        recorded = text_button("Open recorded: cuts on an H100", RECORDED_WORDS, self.recorded_asked.emit)
+        recorded = text_button("Open recorded: cuts on an H200", RECORDED_WORDS, self.recorded_asked.emit)
         self.open_button = does(recorded, RECORDED)
         set_tip(self.open_button, RECORDED_TIP)
         column = QVBoxLayout(self)

@@ -200,13 +200,13 @@ class StartPage(Page):
         return self._card(
             "mdi6.stairs",
             "Step through the softmax",
-            "The slide example, scores 1, 3 | 2, 0.5: m, ℓ, α and O by blocks; or flash3 as an H100 ran it.",
+            "The slide example, scores 1, 3 | 2, 0.5: m, ℓ, α and O by blocks; or flash3 as an H200 ran it.",
             button,
             *timed,
         )
 
     def _timed_button(self, recording: Path) -> QPushButton:
-        to_stepper, told = partial(self.page_requested.emit, "stepper"), "Step through flash3 on an H100"
+        to_stepper, told = partial(self.page_requested.emit, "stepper"), "Step through flash3 on an H200"
         button = text_button("flash3", told, partial(self.controller.open_session, recording, to_stepper))
         set_tip(button, with_line("flash3", told))
         return button

@@ -14,7 +14,7 @@ WORDS = {
     "why-tiling-wins": "What memory and time do as N grows, on an H200",
     "online-softmax": "m, ℓ, α and O, block by block",
     "flash1-to-flash3": "What each version changed, and what it gained",
-    "inside-flash3": "Where its time goes, as an H100 ran it",
+    "inside-flash3": "Where its time goes, as an H200 ran it",
 }
 
 

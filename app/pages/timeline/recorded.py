@@ -39,10 +39,10 @@ class BundledTimelines(NamedTuple):
 RECORDED: Sequence[BundledTimelines] = (
     BundledTimelines(
         "recorded",
-        "Open recorded: flash2 beside flash3 on an H100",
-        "Open recorded timelines: flash2 beside flash3 on an H100",
+        "Open recorded: flash2 beside flash3 on an H200",
+        "Open recorded timelines: flash2 beside flash3 on an H200",
         "flash2 beside flash3 at N = 1k, flash3 causal at N = 2k and decoding, and both backward passes, on "
-        "an H100; they come with the program",
+        "an H200; they come with the program",
         ("flash2", "flash3"),
         inside_recording,
     ),

@@ -94,14 +94,14 @@ def test_the_empty_view_leads_to_a_gpu_first_and_shows_its_kernels_side_by_side(
     page = window.page
     assert isinstance(page, TimelinePage)
     of_gpu = page.empty.recorded[0]
-    assert of_gpu.text() == "Open recorded: flash2 beside flash3 on an H100"
+    assert of_gpu.text() == "Open recorded: flash2 beside flash3 on an H200"
     rig.opening(of_gpu.click)
     qtbot.waitUntil(lambda: [card.kernel for card in page.shown] == ["flash2", "flash3"])
     problems = [one.rows.timeline.request.problem for one in page.lineup.drawn]
     assert [(one.seqlen_q, one.passes) for one in problems] == [(1024, "forward")] * 2
     assert window.view == "timeline"
     assert page.staging.provenance.badge.startswith("SAVED · GPU NVIDIA H200 · ")
-    assert "68 of 132 SMs have nothing to do in flash2, 4 in flash3." in page.told
+    assert "4 of 132 SMs have nothing to do in flash2, 4 in flash3." in page.told
     assert "from above: producer, warpgroup 1" in page.cards[1].told.text()
 
 
