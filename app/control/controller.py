@@ -145,7 +145,7 @@ class Controller(Measuring):
         )
         for asked in (*self._asked, self.cuts, self.auditing):
             asked.failed.connect(self.error_raised)
-        self.devices.moved.connect(self.auditing.cancel)
+        self.devices.moved.connect(self.auditing.put_away)
         for changed in (self.running_changed, self.occupied_changed):  # once all others have heard
             changed.connect(self.auditing.follow, Qt.ConnectionType.QueuedConnection)
         self.live = LiveLaunch(lambda: self._driver.engine, self)
