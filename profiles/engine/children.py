@@ -29,6 +29,7 @@ READ_BYTES = 1 << 18
 MOST_READS = 64  # of messages, at once: what a child has left behind may send for ever
 LINE_BYTES = 1 << 12  # a line without an end is cut here
 KEPT_LINES = 40  # what a failure shows as its details
+UNKILLED = "It could not be killed; if the GPU stays busy, restart the machine."
 
 Rung = Literal["asked", "terminated", "killed", "given up"]
 
@@ -233,8 +234,7 @@ class SpawnedChild:
             self._rung = "killed"
         elif self._rung == "killed":
             self._rung, self._due, self._fault = "given up", time.monotonic(), "could not be killed"
-            text = "It could not be killed; if the GPU stays busy, restart the machine."
-            self._log(LogLine(source=self._name, text=text, level="warning"))
+            self._log(LogLine(source=self._name, text=UNKILLED, level="warning"))
 
     def _say(self, line: bytes) -> None:
         text = line.decode(errors="replace").rstrip()
