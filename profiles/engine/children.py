@@ -177,11 +177,8 @@ class SpawnedChild:
         self._life.close()
 
     def _kill_left(self) -> None:
-        """End what it has started and left behind; until somebody has waited for it its number is its own."""
-        if self._process.returncode is None:
-            with suppress(OSError):
-                os.killpg(self._process.pid, signal.SIGKILL)
-        if left := heirs.end_heirs(self._mark, self._process.pid):
+        """End what it has started and left behind."""
+        if left := heirs.end_group(self._process, self._mark):
             text = f"Ended what was left in a session of its own: {', '.join(left)}."
             self._log(LogLine(source=self._name, text=text, level="warning"))
 

@@ -77,12 +77,10 @@ class LineProcess(Generic[LineAnswer]):
             self._left_behind()
 
     def _kill(self) -> None:
-        """End it and what it has started; until it is waited for its number is its own."""
+        """End it and what it has started, unless that was done."""
         with self._reaping:
             if self._process.returncode is None:
-                with suppress(OSError):  # it has ended by now
-                    os.killpg(self._process.pid, signal.SIGKILL)
-                heirs.end_heirs(self._mark, self._process.pid)
+                heirs.end_group(self._process, self._mark)
 
     def _hear(self, asked: Sequence[Any]) -> None:
         process, printed, left = self._process, deque[str](maxlen=KEPT_LINES), len(asked)
