@@ -16,6 +16,7 @@ NO_REPLAY = (
     f"No call of this model can be replayed here, so there is no session; {PROGRAM} audit MODEL --json "
     "prints all that was recorded."
 )
+PUT_AWAY = "The audit was put away, as another device is in use now: audit the model again there."
 
 
 class Sweeps(Protocol):
@@ -79,8 +80,15 @@ class Auditing(LinesWork):
             self._wait_for("")
         super().cancel()
 
+    def put_away(self) -> None:
+        """The same, and say so: another device is in use, whose times would not go with the model's."""
+        there = self.asked is not None or self._waiting is not None
+        self.cancel()
+        if there:
+            self.failed.emit(PUT_AWAY, "")
+
     def close(self) -> None:
-        """The same, for good."""
+        """Cancel it for good."""
         self._waiting = None
         super().close()
 

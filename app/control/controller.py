@@ -11,7 +11,7 @@ from PySide6.QtCore import Qt, Signal
 from flashscope.app.control.auditing import Auditing
 from flashscope.app.control.bridge import Bridge
 from flashscope.app.control.edits import Edits
-from flashscope.app.control.endings import FAILED, REPLAYING, SWEEPING, trouble, why_not_begun
+from flashscope.app.control.endings import FAILED, REPLAYING, trouble, why_not_begun
 from flashscope.app.control.far.devices import Devices
 from flashscope.app.control.far.gate import EventGate
 from flashscope.app.control.inside.backward_traces import BackwardTraces
@@ -19,6 +19,7 @@ from flashscope.app.control.inside.cut_work import CutWork
 from flashscope.app.control.inside.from_point import Insides
 from flashscope.app.control.inside.keeping import Keeping
 from flashscope.app.control.inside.live_launch import LiveLaunch
+from flashscope.app.control.inside.occupying import occupy_while_asked
 from flashscope.app.control.inside.stalls import Stalls
 from flashscope.app.control.inside.timelines import Timelines
 from flashscope.app.control.measuring import Measuring
@@ -84,7 +85,6 @@ class Controller(Measuring):
         trace_ready: A trace arrived (Trace).
         trace_failed: A trace could not be recorded, for this reason, which `error_raised` tells too (str).
         running_changed: A sweep or a replay started or ended (bool).
-        occupied_changed: Something else measures on this machine, or no longer (str).
         backend_changed: Another backend is chosen (str).
     """
 
@@ -94,7 +94,6 @@ class Controller(Measuring):
     trace_ready = Signal(object)
     trace_failed = Signal(str)
     running_changed = Signal(bool)
-    occupied_changed = Signal(str)
     backend_changed = Signal(str)
 
     def __init__(
@@ -107,7 +106,7 @@ class Controller(Measuring):
         super().__init__(lambda: self.measuring, clock)
         self.machine: Machine | None = None
         self.backend: Backend = "cpu"
-        self._occupiers: dict[object, str] = {}
+        self._occupiers = {}
         self.telemetry: TelemetryStarted | None = None
         self.live_readings: deque[Reading] = deque(maxlen=LIVE_READINGS)
         self.sessions_dir = sessions_dir
@@ -145,25 +144,14 @@ class Controller(Measuring):
         )
         for asked in (*self._asked, self.cuts, self.auditing):
             asked.failed.connect(self.error_raised)
-        self.devices.moved.connect(self.auditing.cancel)
+        self.devices.moved.connect(self.auditing.put_away)
         for changed in (self.running_changed, self.occupied_changed):  # once all others have heard
             changed.connect(self.auditing.follow, Qt.ConnectionType.QueuedConnection)
         self.live = LiveLaunch(lambda: self._driver.engine, self)
+        occupy_while_asked(self.occupy, self.timelines, self.stalls, self.live)
         self.devices.beside = *self._asked, self.live
         self.keeping = Keeping(self._shown, self.edits)
         self.insides = Insides(self)
-
-    @property
-    def why_no_sweep(self) -> str:
-        """Why no sweep can start now, in one sentence; empty: one can."""
-        if self.running:
-            return REPLAYING if self.replaying else SWEEPING
-        return self.occupied
-
-    @property
-    def occupied(self) -> str:
-        """What else measures on this machine, why no sweep can start beside it; empty: nothing does."""
-        return next(filter(None, self._occupiers.values()), "")
 
     @property
     def now_ns(self) -> int | None:
@@ -281,13 +269,6 @@ class Controller(Measuring):
             self._shown.end_replay()
         else:
             self._driver.cancel()
-
-    def occupy(self, owner: object, reason: str) -> None:
-        """Let no sweep start beside what the owner does, for this reason; without one: it is done."""
-        before = self.occupied
-        self._occupiers[owner] = reason
-        if self.occupied != before:
-            self.occupied_changed.emit(self.occupied)
 
     def request_trace(self, request: TraceRequest) -> None:
         """Record a trace for the Stepper; it belongs to no session."""

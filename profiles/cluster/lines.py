@@ -121,6 +121,11 @@ class FarLines:
         if said.number == self._number:
             self._answers.tell(self._decode(said.line))
 
+    def refused(self, asked: StartLines, reason: str) -> None:
+        """The host starts this process, or one before, not, for this reason."""
+        if asked.number == self._number:
+            self.lose(reason)
+
     def lose(self, reason: str) -> None:
         """Nothing more comes, for this reason."""
         self._answers.lose(reason)

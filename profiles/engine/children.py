@@ -29,6 +29,7 @@ READ_BYTES = 1 << 18
 MOST_READS = 64  # of messages, at once: what a child has left behind may send for ever
 LINE_BYTES = 1 << 12  # a line without an end is cut here
 KEPT_LINES = 40  # what a failure shows as its details
+UNKILLED = "It could not be killed; if the GPU stays busy, restart the machine."
 
 Rung = Literal["asked", "terminated", "killed", "given up"]
 
@@ -176,11 +177,8 @@ class SpawnedChild:
         self._life.close()
 
     def _kill_left(self) -> None:
-        """End what it has started and left behind; until somebody has waited for it its number is its own."""
-        if self._process.returncode is None:
-            with suppress(OSError):
-                os.killpg(self._process.pid, signal.SIGKILL)
-        if left := heirs.end_heirs(self._mark, self._process.pid):
+        """End what it has started and left behind."""
+        if left := heirs.end_group(self._process, self._mark):
             text = f"Ended what was left in a session of its own: {', '.join(left)}."
             self._log(LogLine(source=self._name, text=text, level="warning"))
 
@@ -233,8 +231,7 @@ class SpawnedChild:
             self._rung = "killed"
         elif self._rung == "killed":
             self._rung, self._due, self._fault = "given up", time.monotonic(), "could not be killed"
-            text = "It could not be killed; if the GPU stays busy, restart the machine."
-            self._log(LogLine(source=self._name, text=text, level="warning"))
+            self._log(LogLine(source=self._name, text=UNKILLED, level="warning"))
 
     def _say(self, line: bytes) -> None:
         text = line.decode(errors="replace").rstrip()

@@ -3,8 +3,11 @@
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from flashscope.profiles.engine.child import Log
+from flashscope.profiles.engine.children import UNKILLED
 from flashscope.profiles.engine.line_process import LineProcess
 from flashscope.profiles.wire import arbiters, audits, cuts, ranks
+from flashscope.profiles.wire.events import LogLine
 from flashscope.profiles.wire.lines import LineKind
 
 
@@ -53,7 +56,11 @@ LINE_KINDS: dict[LineKind, LineWork] = {
 
 
 def start_lines(
-    kind: LineKind, asked: Sequence[Any], told: Callable[[Any], None], gpus: Sequence[str] = ()
+    kind: LineKind,
+    asked: Sequence[Any],
+    told: Callable[[Any], None],
+    gpus: Sequence[str] = (),
+    log: Log = lambda _line: None,
 ) -> LineProcess[Any]:
     """Start a process of a kind.
 
@@ -63,6 +70,7 @@ def start_lines(
         told: Takes every answer, on another thread; each request ends with the kind's last one. Where the
             process ends before it is through, one more says so, unless it was ended.
         gpus: The UUIDs of the GPUs that it sees; none: all that this process sees.
+        log: Hears of one that could not be killed.
     """
     work = LINE_KINDS[kind]
     return LineProcess(
@@ -73,4 +81,5 @@ def start_lines(
         ending=work.ending,
         cut_off=lambda printed: work.ending(reason=work.cut_off, detail=printed),
         gpus=gpus,
+        left_behind=lambda: log(LogLine(source=kind, text=UNKILLED, level="warning")),
     )

@@ -6,14 +6,14 @@ import subprocess
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from multiprocessing.connection import Pipe, wait
+from multiprocessing.connection import Connection, Pipe, wait
 from threading import Lock, Thread
 from typing import IO, Any, Generic, TypeVar, cast
 from uuid import uuid4
 
 import msgspec
 
-from flashscope.profiles.engine.children import READ_BYTES, pidfd
+from flashscope.profiles.engine.children import READ_BYTES, RUNG_S, pidfd
 from flashscope.profiles.wire import heirs
 from flashscope.profiles.wire.process import python_command
 
@@ -33,6 +33,7 @@ class LineProcess(Generic[LineAnswer]):
         cut_off: Makes, of the last lines that it printed, the answer that says that it ended before it was
             through; this is told unless it was ended by `end`.
         gpus: The UUIDs of the GPUs that it sees; none: all that this process sees.
+        left_behind: Called where it cannot be killed, and nobody waits for it any more.
     """
 
     def __init__(
@@ -45,9 +46,10 @@ class LineProcess(Generic[LineAnswer]):
         ending: type,
         cut_off: Callable[[str], LineAnswer],
         gpus: Sequence[str] = (),
+        left_behind: Callable[[], None] = lambda: None,
     ) -> None:
         self._decode, self._told, self._ending, self._cut_off = decode, told, ending, cut_off
-        self._ended = False
+        self._ended, self._left_behind = False, left_behind
         self._reaping = Lock()
         self._mark = uuid4().hex
         seen = {"CUDA_VISIBLE_DEVICES": ",".join(gpus)} if gpus else {}
@@ -67,18 +69,18 @@ class LineProcess(Generic[LineAnswer]):
         self._thread.start()
 
     def end(self) -> None:
-        """End it at once, with what it has started, and wait for that; nothing more is told."""
+        """End it at once, with what it has started, and wait for that a while; nothing more is told."""
         self._ended = True
         self._kill()
-        self._thread.join()
+        self._thread.join(RUNG_S)
+        if self._thread.is_alive():
+            self._left_behind()
 
     def _kill(self) -> None:
-        """End it and what it has started; until it is waited for its number is its own."""
+        """End it and what it has started, unless that was done."""
         with self._reaping:
             if self._process.returncode is None:
-                with suppress(OSError):  # it has ended by now
-                    os.killpg(self._process.pid, signal.SIGKILL)
-                heirs.end_heirs(self._mark, self._process.pid)
+                heirs.end_group(self._process, self._mark)
 
     def _hear(self, asked: Sequence[Any]) -> None:
         process, printed, left = self._process, deque[str](maxlen=KEPT_LINES), len(asked)
@@ -98,20 +100,34 @@ class LineProcess(Generic[LineAnswer]):
                 left -= isinstance(answer, self._ending)
                 self._tell(answer)
         with self._reaping:
-            process.wait()
+            if wait([self._end], 0):
+                process.wait()
+            else:  # it could not be killed, and is nobody's to wait for
+                process.returncode = -signal.SIGKILL
         self._life.close()
         if self._pidfd is not None:
             os.close(self._pidfd)
         if left:
             self._tell(self._cut_off("\n".join(printed)))
 
+    @property
+    def _end(self) -> Connection | int:
+        """What can be waited on for its end."""
+        return self._life if self._pidfd is None else self._pidfd
+
     def _lines(self, output: int) -> Iterator[bytes]:
-        """What it prints until it has ended: what it leaves behind is ended then, and may print for ever."""
-        end = self._life if self._pidfd is None else self._pidfd
+        """What it prints until it has ended: what it leaves behind is ended then, and may print for ever.
+
+        One that says nothing for so long after it was killed is not waited for.
+        """
+        end = self._end
         rest, ended, sources = b"", False, [output, end]
         os.set_blocking(output, False)
         while not ended:
-            ended = end in wait(sources)
+            killed, there = self._ended, wait(sources, RUNG_S)
+            if killed and not there:
+                return
+            ended = end in there
             if ended:
                 self._kill()
             try:

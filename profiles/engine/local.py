@@ -181,7 +181,8 @@ class LocalEngine:
     ) -> Working:
         """Start a process that answers in lines; whoever asks ends it, and it ends with this process."""
         self.renew()
-        return start_lines(kind, asked, told, gpus or tuple(filter(None, (self.gpu,))))
+        seen = gpus or tuple(filter(None, (self.gpu,)))
+        return start_lines(kind, asked, told, seen, lambda line: self._post(lambda: self._emit(line)))
 
     def cancel(self) -> None:
         """Stop the sweep, timelines and traces on the GPU within one repeat.

@@ -4,10 +4,25 @@ import os
 import signal
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # each child imports this, and most start nothing
+    from subprocess import Popen
 
 MARK = "FLASHSCOPE_CHILD"
 """The variable that each child of an engine is started with, and that what it starts inherits."""
 PASSES = 20  # what starts others while it is looked for is found by the next one
+
+
+def end_group(process: "Popen[bytes]", mark: str) -> list[str]:
+    """End the group that a child leads and all else that has its mark; the names of the latter.
+
+    Until somebody has waited for the child its number is its own.
+    """
+    if process.returncode is None:
+        with suppress(OSError):  # it has ended by now
+            os.killpg(process.pid, signal.SIGKILL)
+    return end_heirs(mark, process.pid)
 
 
 def end_heirs(mark: str, group: int) -> list[str]:

@@ -42,7 +42,6 @@ from flashscope.profiles.wire.audits import AuditAsked
 from flashscope.profiles.wire.events import AuditReady, Event, PlanFinished
 
 LEAST_PX = 160
-OTHERS_MEASURE = "Inside records or launches a kernel, which an audit would disturb: wait for its end."
 NO_DEVICE = "What this machine has is not known yet."
 AuditedSteps = list[tuple[ModelAudit, Switching]]
 
@@ -75,9 +74,6 @@ class AuditPage(Page):
         for changed in (controller.auditing.changed, controller.occupied_changed, controller.running_changed):
             changed.connect(self._block)
         controller.machine_found.connect(self._block)
-        self._beside = controller.timelines, controller.stalls, controller.live
-        for beside in self._beside:
-            beside.changed.connect(self._block)
         self._block()
         self.show_session(controller.session)
 
@@ -121,9 +117,8 @@ class AuditPage(Page):
     def _why_no_audit(self) -> str:
         """Why no model can be audited now, in one sentence; empty: one can."""
         controller = self.controller
-        why = controller.why_no_sweep or controller.auditing.waits_for
-        others = OTHERS_MEASURE if any(one.asked is not None for one in self._beside) else ""
-        return why or others or ("" if self._device else NO_DEVICE)
+        why = controller.why_no_sweep or controller.others_measure or controller.auditing.waits_for
+        return why or ("" if self._device else NO_DEVICE)
 
     @property
     def _device(self) -> Device | None:

@@ -106,7 +106,7 @@ class ClaimsPage(Page):
         """Why the claims can be neither tested now nor that be stopped; empty: they can."""
         if self.testing.active:
             return ""
-        return A_SWEEP_MEASURES if self.controller.measuring else self.controller.occupied
+        return A_SWEEP_MEASURES if self.controller.measuring else self.controller.others_measure
 
     def test(self) -> None:
         """Test all claims anew, or stop that; nothing while something else measures."""

@@ -59,7 +59,7 @@ class CompileBar(QWidget):
         column.addWidget(Lines(parts, (self.progress,), 8))
         self.show_work("compile")
         self.show_state("", one=False, every=False)
-        self.block("", "")
+        self.block("")
 
     @property
     def actions_offered(self) -> list[Action]:
@@ -93,15 +93,15 @@ class CompileBar(QWidget):
         self.stop.setVisible(bool(busy))
         self.progress.setText(busy or told)
 
-    def block(self, compiling: str, timing: str) -> None:
-        """Let nothing be compiled or timed, for these reasons; an empty one blocks nothing."""
+    def block(self, why: str) -> None:
+        """Let nothing be compiled or timed, for this reason; an empty one blocks nothing."""
         tips = (
-            (self.one, TIP.format(what="this cut, and the shipped one,"), compiling),
-            (self.every, TIP.format(what="each cut below that nothing refuses"), compiling),
-            (self.time, TIME_TIP, timing),
+            (self.one, TIP.format(what="this cut, and the shipped one,")),
+            (self.every, TIP.format(what="each cut below that nothing refuses")),
+            (self.time, TIME_TIP),
         )
-        for button, tip, why in tips:
+        for button, tip in tips:
             button.setEnabled(button.isEnabled() and not why)
             set_tip(button, why or tip)
         if not self.progress.text():
-            self.progress.setText(compiling)
+            self.progress.setText(why)

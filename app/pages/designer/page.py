@@ -17,7 +17,7 @@ from flashscope.app.figures.tile_grid import SHIPPED
 from flashscope.app.look.theme import Theme
 from flashscope.app.pages.base import Page
 from flashscope.app.pages.designer.actions import designer_actions
-from flashscope.app.pages.designer.beside import why_not_compiled, why_not_timed
+from flashscope.app.pages.designer.beside import why_not_beside
 from flashscope.app.pages.designer.cards import shown_card
 from flashscope.app.pages.designer.choices import DesignChoices
 from flashscope.app.pages.designer.compare_table import CutTable
@@ -139,9 +139,6 @@ class DesignerPage(Page):
         controller.events_arrived.connect(self._take_events)
         controller.running_changed.connect(lambda _running: self._give_way())
         controller.occupied_changed.connect(lambda _reason: self._give_way())
-        controller.live.changed.connect(self._show_state)
-        for asked in (controller.timelines, controller.stalls):
-            asked.changed.connect(self._give_way)
         self.bar.shipped_asked.connect(self.show_shipped)
         cuts.compiled.connect(self._take_compiled)
         cuts.changed.connect(self._show_state)
@@ -200,7 +197,7 @@ class DesignerPage(Page):
             self.choices.show_kernel("numpy")
         if self.choices.on_cpu:
             self.tiles.start()
-        elif not self._why_not_timed:
+        elif not self._why_not:
             self._design()
             maker = maker_of(self.grid, self.problem, self.shipped)
             self.tried.begin(maker)
@@ -214,9 +211,9 @@ class DesignerPage(Page):
             self.file_chosen.emit(path)
 
     @property
-    def _why_not_timed(self) -> str:
-        """Why no cut can be timed now; empty: one can."""
-        return BEING_DONE if self.controller.cuts.asked else why_not_timed(self.controller)
+    def _why_not(self) -> str:
+        """Why no cut can be compiled or timed now; empty: one can."""
+        return BEING_DONE if self.controller.cuts.asked else why_not_beside(self.controller)
 
     def compile_one(self) -> None:
         """Compile the cut on show, and the shipped one beside it."""
@@ -239,8 +236,7 @@ class DesignerPage(Page):
         return [cell.cut for cell in cells if not cell.refused and cell.compiled is None]
 
     def _ask(self, cuts: list[Cut]) -> None:
-        why = BEING_DONE if self.controller.cuts.asked else why_not_compiled(self.controller)
-        if cuts and not why and not self.choices.on_cpu:
+        if cuts and not self._why_not and not self.choices.on_cpu:
             self._done = 0
             capability = self.card.compute_capability
             self.controller.cuts.ask(
@@ -249,7 +245,7 @@ class DesignerPage(Page):
 
     def _give_way(self) -> None:
         """Compile no more beside what it would disturb; what is compiled is kept."""
-        if isinstance(self.controller.cuts.asked, CutsAsked) and why_not_compiled(self.controller):
+        if isinstance(self.controller.cuts.asked, CutsAsked) and why_not_beside(self.controller):
             self.controller.cuts.cancel()
         self._show_state()
 
@@ -387,7 +383,7 @@ class DesignerPage(Page):
             told = f"{told} {compiled_words(self.found.compiled)}"
         time = is_in_use(self.controller, self.card)
         self.bar.show_state(self._far, one=bool(wanted), every=bool(self._left), time=time, told=told.strip())
-        self.bar.block(why_not_compiled(self.controller), why_not_timed(self.controller))
+        self.bar.block(why_not_beside(self.controller))
 
     @property
     def _known(self) -> Known:

@@ -20,7 +20,7 @@ from flashscope.app.figures.tile_grid import (
 )
 from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import keep
-from flashscope.app.pages.designer.beside import why_not_timed
+from flashscope.app.pages.designer.beside import why_not_beside
 from flashscope.app.pages.designer.compile_bar import STOP, TIME
 from flashscope.app.pages.designer.tried import Tried
 from flashscope.app.plots.designer.landscape import SHIPPED as STAR
@@ -100,8 +100,6 @@ class TilesView(QWidget):
         for signal in (controller.running_changed, controller.machine_found):
             signal.connect(lambda _value: self._show_state())
         controller.occupied_changed.connect(lambda _reason: self._show_state())
-        for other in (controller.live, controller.timelines):
-            other.changed.connect(self._show_state)
         self._draw()
 
     def _lay_out(self) -> None:
@@ -257,7 +255,7 @@ class TilesView(QWidget):
         """Why nothing can be timed now; empty: something can."""
         if self._occupies:
             return ""
-        return BEING_COMPILED if self._controller.cuts.asked else why_not_timed(self._controller)
+        return BEING_COMPILED if self._controller.cuts.asked else why_not_beside(self._controller)
 
     def _told_source(self) -> str:
         """What timed them, where and how; empty where nothing did."""

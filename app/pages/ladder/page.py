@@ -64,8 +64,6 @@ SASS_COMMANDS = ("ladder.copy", "ladder.save", "ladder.order")
 SASS = "The machine code of the kernel beside the lines that it comes from (S)"
 STALLS = "Where its warps stood as it ran, and why: samples beside lines and instructions (L)"
 BESIDE_A_SWEEP = "A sweep runs, and compiling beside it would disturb it: this is compiled when it has ended."
-BESIDE_A_TIMELINE = BESIDE_A_SWEEP.replace("A sweep runs", "A timeline is recorded")
-BESIDE_STALLS = BESIDE_A_SWEEP.replace("A sweep runs", "Stalls are sampled")
 MACHINE_CODE = WrittenKind("Save the machine code", "Text", ".txt")
 NO_BUILD = "No machine code is on show: switch on SASS in Source, and wait until the kernel is compiled."
 COPIED = "The source with its machine code is on the clipboard."
@@ -156,8 +154,6 @@ class LadderPage(Page):
             changed.connect(self.staging.changed)
         self.controller.running_changed.connect(lambda _running: self._block())
         self.controller.occupied_changed.connect(lambda _reason: self._block())
-        for asked in (self.controller.timelines, self.controller.stalls):
-            asked.changed.connect(self._block)
         self._block()
         self.controller.timelines.stage_asked.connect(
             lambda kernel, label, marked: self.show_step(kernel, label, marked=marked)
@@ -352,10 +348,7 @@ class LadderPage(Page):
 
     def _block(self) -> None:
         """Have nothing compiled beside what is measured."""
-        controller = self.controller
-        others = BESIDE_A_TIMELINE if controller.timelines.asked is not None else controller.occupied
-        others = BESIDE_STALLS if controller.stalls.asked is not None else others
-        self.sass_board.block(BESIDE_A_SWEEP if controller.measuring else others)
+        self.sass_board.block(BESIDE_A_SWEEP if self.controller.measuring else self.controller.others_measure)
 
     def _not_recorded(self, reason: str) -> None:
         self.gain.setText(reason)

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 from flashscope.app.control.actions import Action, staged
 from flashscope.app.control.chores import Chores
 from flashscope.app.control.controller import Controller
+from flashscope.app.control.inside.occupying import LAUNCHED, SAMPLED
 from flashscope.app.figures.time_view import TimeRange, TimeView
 from flashscope.app.look.stage_colours import stage_colours
 from flashscope.app.look.theme import Theme
@@ -44,10 +45,10 @@ LEGEND_PX = 560  # that the legend asks for at most, or its end is cut off: the 
 ALIKE_PX = 600  # cards that want more than this share the room alike
 KEEP_WORDS, PERFETTO_WORDS = "Keep in the session on show", "Save for ui.perfetto.dev"
 BESIDE_A_SWEEP = "A sweep runs, and a timeline or a launch would disturb it: have one when it has ended."
-BESIDE_A_LAUNCH = "A launch in slow motion runs: cancel it (Esc), or wait for its end."
 IN_SHORT = {
     BESIDE_A_SWEEP: "once the sweep that runs has ended",
-    BESIDE_A_LAUNCH: "once the launch in slow motion has ended",
+    LAUNCHED: "once the launch in slow motion has ended",
+    SAMPLED: "once the stalls are sampled",
 }
 
 
@@ -119,7 +120,6 @@ class TimelinePage(Page):
         self.bar.asked.connect(told.ask)
         self.bar.given_up.connect(told.give_up)
         self.bar.launched.connect(self.controller.live.ask)
-        self.controller.live.changed.connect(self._block)
         self.live.shown_changed.connect(self._show_front)
         told.ready.connect(self._take)
         told.changed.connect(self._show_asked)
@@ -388,9 +388,9 @@ class TimelinePage(Page):
 
     def _why_not(self) -> str:
         """Why nothing can be recorded now; empty: something can."""
-        if self.controller.live.asked is not None:
-            return BESIDE_A_LAUNCH
-        return BESIDE_A_SWEEP if self.controller.measuring else self.controller.occupied
+        if self.controller.timelines.asked is not None:  # more are recorded after it
+            return ""
+        return BESIDE_A_SWEEP if self.controller.measuring else self.controller.others_measure
 
     def _block(self) -> None:
         reason = self._why_not()

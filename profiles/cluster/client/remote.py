@@ -31,6 +31,7 @@ from flashscope.profiles.cluster.calls import (
     Refused,
     Renew,
     RunPlan,
+    StartLines,
     WatchBackend,
 )
 from flashscope.profiles.cluster.client.clock import HostClock, clock_of
@@ -258,7 +259,7 @@ class RemoteEngine:
                 asked = await self._by_its_clock(link, place, sent)
             answer = await self._answer(link, place, Ask(token=place.token, number=number, asked=asked))
             if isinstance(answer, Refused):
-                self._answer_all(answer.reason)
+                self._refuse(asked, answer.reason)
             number += 1
 
     def _to_send(self, asked: RunPlan, where: str) -> RunPlan | None:
@@ -270,7 +271,7 @@ class RemoteEngine:
                 return replace(asked, plan=to_send(asked.plan))
             except InputError as error:
                 why = str(error)
-        self._answer_all(why)
+        self._refuse(asked, why)
         return None
 
     async def _by_its_clock(self, link: SchedulerLink, place: HeldDevice, asked: RunPlan) -> RunPlan:
@@ -337,6 +338,13 @@ class RemoteEngine:
         if isinstance(event, PlanStarted) and self._plan is not None:
             return replace(event, plan=self._plan)
         return event
+
+    def _refuse(self, asked: EngineRequest, reason: str) -> None:
+        """Answer what is refused; all else goes on."""
+        if (event := self._unanswered.refusal(asked, reason)) is not None:
+            self._emit(event)
+        elif isinstance(asked, StartLines) and self._lines is not None:
+            self._lines.refused(asked, reason)
 
     def _answer_all(self, reason: str) -> None:
         for event in self._unanswered.answers(reason):

@@ -61,6 +61,8 @@ class Unanswered:
         if isinstance(asked, RunPlan):
             self._running = True
         elif (kind := KINDS.get(type(asked))) is not None:
+            if kind == "watch":  # it takes the place of the one before
+                self._requests = [one for one in self._requests if one != kind]
             self._requests.append(kind)
 
     def heard(self, event: Event) -> None:
@@ -80,17 +82,32 @@ class Unanswered:
         if told is not None:
             self._clock = (told, time.monotonic_ns())
 
+    def refusal(self, asked: EngineRequest, reason: str) -> Event | None:
+        """What is said where this alone is refused; None: nobody waits for an answer to it."""
+        if isinstance(asked, RunPlan):
+            return self._finished(reason)
+        kind = KINDS.get(type(asked))
+        return RequestFailed(request=kind, reason=reason) if kind is not None else None
+
     def answers(self, reason: str) -> list[Event]:
         """What is said where nothing more will come: how all of it ended, by the session's clock."""
-        told, at = self._clock
-        t_ns = told + time.monotonic_ns() - at
+        t_ns = self._now_ns
         last: list[Event] = [
             PointFailed(index=index, t_ns=t_ns, status="failed", reason=reason) for index in self._points
         ]
         last += [RequestFailed(request=kind, reason=reason) for kind in self._requests]
         if self._running:
-            last.append(PlanFinished(t_ns=t_ns, outcome="failed", reason=reason))
+            last.append(self._finished(reason))
         self._points.clear()
         self._requests.clear()
         self._running = False
         return last
+
+    def _finished(self, reason: str) -> PlanFinished:
+        return PlanFinished(t_ns=self._now_ns, outcome="failed", reason=reason)
+
+    @property
+    def _now_ns(self) -> int:
+        """The moment by the session's clock."""
+        told, at = self._clock
+        return told + time.monotonic_ns() - at

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 from pytestqt.qtbot import QtBot
 
-from flashscope.app.control.auditing import BEING_AUDITED, NO_REPLAY, Auditing
+from flashscope.app.control.auditing import BEING_AUDITED, NO_REPLAY, PUT_AWAY, Auditing
 from flashscope.app.control.endings import REPLAYING, SWEEPING
 from flashscope.kernels.workload.audit import ModelAudit
 from flashscope.profiles.plan.plan import Plan
@@ -121,6 +121,23 @@ def test_a_replay_that_is_refused_waits_on_until_it_is_cancelled(
     auditing.follow()
     assert not auditing.waits_for
     assert not sweeps.replayed
+
+
+@pytest.mark.parametrize("waits", [True, False])
+def test_an_audit_that_is_put_away_with_its_device_says_so_once(
+    auditing: Auditing, sweeps: FakeSweeps, qtbot: QtBot, *, waits: bool
+) -> None:
+    told = list[tuple[str, str]]()
+    auditing.failed.connect(lambda *words: told.append(words))
+    if waits:
+        sweeps.why_no_sweep = SWEEPING
+        with qtbot.waitSignal(auditing.changed):
+            process(auditing).say(AuditEnded(audit=AUDIT))
+    auditing.put_away()
+    assert auditing.asked is None
+    assert not auditing.waits_for
+    auditing.put_away()
+    assert told == [(PUT_AWAY, "")]
 
 
 @pytest.mark.parametrize(

@@ -44,3 +44,13 @@ def test_one_that_is_ended_is_ended_there_and_tells_nothing_more() -> None:
     lines.lose("The host is lost.")
     post.assert_called_once_with(EndLines(number=7))
     told.assert_not_called()
+
+
+def test_a_refusal_of_one_before_is_not_told() -> None:
+    told = Mock()
+    before, request = (start_request(number, "cuts", ["a"], ()) for number in (6, 7))
+    lines = FarLines(request, told, Mock())
+    lines.refused(before, "No process can be started.")
+    told.assert_not_called()
+    lines.refused(request, "No process can be started.")
+    told.assert_called_once()

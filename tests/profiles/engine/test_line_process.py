@@ -11,7 +11,11 @@ import msgspec
 import psutil
 import pytest
 
+from flashscope.profiles.engine import line_process
+from flashscope.profiles.engine.children import UNKILLED
+from flashscope.profiles.engine.line_kinds import LINE_KINDS, start_lines
 from flashscope.profiles.engine.line_process import LineProcess
+from flashscope.profiles.wire.events import LogLine
 from tests.end_to_end.program import PYTHONPATH
 
 PATIENCE_S = 60
@@ -84,6 +88,32 @@ def test_what_a_process_leaves_behind_is_ended_and_the_request_is_cut_off() -> N
     process.end()
     with suppress(psutil.NoSuchProcess):
         psutil.Process(left).wait(PATIENCE_S)
+
+
+@pytest.mark.matrix
+def test_one_that_cannot_be_killed_is_left_behind_in_time_and_that_is_said(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    heard: SimpleQueue[int] = SimpleQueue()
+    said: SimpleQueue[LogLine] = SimpleQueue()
+    main = "tests.profiles.engine.test_line_process:told_and_waiting"
+    deaf = LINE_KINDS["cuts"]._replace(main=main, decode=msgspec.json.decode)
+    monkeypatch.setitem(LINE_KINDS, "cuts", deaf)
+    process = start_lines("cuts", [1], heard.put, log=said.put)
+    child = psutil.Process(heard.get(timeout=PATIENCE_S))
+    with monkeypatch.context() as patch:
+        patch.setattr(line_process, "RUNG_S", 0.2)
+        patch.setattr(LineProcess, "_kill", lambda _: None)
+        ending = threading.Thread(target=process.end, daemon=True)
+        ending.start()
+        line = said.get(timeout=PATIENCE_S)
+        ending.join(PATIENCE_S)
+        process._thread.join(PATIENCE_S)
+    child.kill()
+    child.wait(PATIENCE_S)
+    assert not ending.is_alive()
+    assert not process._thread.is_alive()
+    assert (line.source, line.text, line.level) == ("cuts", UNKILLED, "warning")
 
 
 def test_a_process_sees_the_gpus_that_are_named_to_it() -> None:

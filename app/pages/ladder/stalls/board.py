@@ -117,7 +117,6 @@ class StallsBoard(QWidget):
             self._controller.running_changed,
             self._controller.occupied_changed,
             self._controller.machine_found,
-            self._controller.timelines.changed,
         ):
             changed.connect(lambda *_: self._block())
         self.source.chosen.connect(self._choose_line)
@@ -287,9 +286,9 @@ class StallsBoard(QWidget):
         controller = self._controller
         if controller.machine is None or controller.machine.device("cuda") is None:
             return NO_GPU
-        if controller.measuring or controller.timelines.asked is not None:
-            return BESIDE
-        return controller.occupied
+        if controller.stalls.asked is not None:
+            return ""
+        return BESIDE if controller.measuring else controller.others_measure
 
     def _block(self) -> None:
         self.head.block(self._why_not)

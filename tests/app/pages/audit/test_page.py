@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
+from flashscope.app.control.auditing import PUT_AWAY
 from flashscope.app.control.bundled import AUDITS, audit_recordings
 from flashscope.app.control.endings import REPLAYING
 from flashscope.app.pages.audit import AuditPage
@@ -152,6 +153,19 @@ def test_while_a_model_is_audited_a_line_says_how_far_it_is_and_ends_it(
     assert not line.isVisible()
     assert page.empty.audit.isEnabled()
     assert not window.controller.occupied
+
+
+def test_where_another_device_is_taken_the_window_says_that_the_audit_was_put_away(
+    page: AuditPage, window: MainWindow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    controller = window.controller
+    monkeypatch.setattr(controller.auditing, "make", FakeProcess)
+    controller.auditing.ask(ASKED)
+    controller.devices.moved.emit()
+    assert window.errors.text == PUT_AWAY
+    line = page.findChild(RunningAudit)
+    assert line is not None
+    assert not line.isVisible()
 
 
 def test_an_audit_that_ends_during_a_replay_waits_for_its_end_and_says_so(

@@ -5,13 +5,26 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
+from flashscope.app.control.inside.occupying import LAUNCHED, RECORDED, SAMPLED
 from flashscope.app.pages.claims import ClaimsPage, testing
 from flashscope.app.pages.planner import PlannerPage
 from flashscope.app.shell.main_window import MainWindow
 from flashscope.app.words.learn.claims import A_SWEEP_MEASURES, BEING_TESTED
 from flashscope.kernels.workload.device import Device
+from flashscope.kernels.workload.live import LiveRequest
+from flashscope.kernels.workload.problem import Problem
+from flashscope.kernels.workload.stalls import StallRequest
+from flashscope.kernels.workload.timeline import TimelineRequest
+from flashscope.profiles.wire.events import RequestFailed, RequestKind
 from tests.app.fakes import PLAN, sweep
 from tests.app.rig import Rig, Save
+
+PROBLEM = Problem(seqlen_q=64, seqlen_k=64, dtype="float16")
+INSIDE: dict[str, tuple[object, RequestKind, str]] = {
+    "timelines": ([TimelineRequest(problem=PROBLEM, kernel="flash2")], "timeline", RECORDED),
+    "stalls": ([StallRequest(problem=PROBLEM, kernel="flash2")], "stalls", SAMPLED),
+    "live": (LiveRequest(problem=PROBLEM, kernel="flash2", seconds=5), "live", LAUNCHED),
+}
 
 
 @pytest.fixture
@@ -78,6 +91,24 @@ def test_while_claims_are_tested_run_says_why_no_sweep_starts(
     assert (run.isEnabled(), run.toolTip()) == (True, before)
     rig.controller.run(PLAN)
     assert len(rig.engine.plans) == 1
+
+
+@pytest.mark.parametrize("work", INSIDE)
+def test_what_inside_measures_keeps_claims_away_and_lets_sweeps_begin(
+    rig: Rig, window: MainWindow, page: ClaimsPage, work: str
+) -> None:
+    asked, kind, reason = INSIDE[work]
+    inside = getattr(rig.controller, work)
+    inside.ask(asked)
+    page.test()
+    assert not goes_on(page)
+    assert (page.button.isEnabled(), page.source.text()) == (False, reason)
+    assert window.top_bar.run.isEnabled()
+    assert not rig.controller.why_no_sweep
+    inside.take(RequestFailed(request=kind, reason="It was cancelled."))
+    page.test()
+    assert goes_on(page)
+    end(page)
 
 
 def test_what_else_measures_keeps_claims_away_and_its_end_does_not_lift_what_another_says(

@@ -3,8 +3,9 @@
 import pytest
 
 from flashscope.app.control.controller import Controller
+from flashscope.app.control.inside.occupying import SAMPLED
 from flashscope.app.pages.designer import DesignerPage
-from flashscope.app.pages.designer.beside import BESIDE_A_SWEEP, BESIDE_STALLS
+from flashscope.app.pages.designer.beside import BESIDE_A_SWEEP
 from flashscope.kernels.workload.live import LiveRequest
 from flashscope.kernels.workload.problem import Problem
 from flashscope.kernels.workload.stalls import StallRequest
@@ -52,7 +53,7 @@ def test_compiling_gives_way_to_what_is_measured(
 def test_nothing_is_compiled_while_stalls_are_sampled(page: DesignerPage, compilers: Compilers) -> None:
     problem = Problem(seqlen_q=64, seqlen_k=64, dtype="float16")
     page.controller.stalls.ask([StallRequest(problem=problem, kernel="flash2")])
-    assert page.bar.one.toolTip() == BESIDE_STALLS
+    assert page.bar.one.toolTip() == SAMPLED
     page.compile_all()
     assert compilers.asked == []
     page.controller.stalls.take(RequestFailed(request="stalls", reason="It was given up."))

@@ -10,12 +10,13 @@ import pytest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from flashscope.app.control.auditing import BEING_AUDITED
 from flashscope.app.control.bundled import BUNDLED
 from flashscope.app.control.chores import wait_for_all
 from flashscope.app.control.controller import Controller
+from flashscope.app.control.inside.occupying import LAUNCHED
 from flashscope.app.look.theme import DARK, LIGHT
 from flashscope.app.pages.timeline import TimelinePage
-from flashscope.app.pages.timeline.page import BESIDE_A_LAUNCH
 from flashscope.app.plots.timeline.live_grid import DONE, SKIPPED, WAITS
 from flashscope.app.stage.story import Stop
 from flashscope.kernels.workload.trace import Array
@@ -116,7 +117,7 @@ def test_while_it_runs_nothing_else_is_recorded_and_esc_ends_it(desk: Desk) -> N
     desk.launch()
     desk.light((0, 0, 0))
     assert not desk.page.bar.record.isEnabled()
-    assert BESIDE_A_LAUNCH in desk.page.bar.live.toolTip()
+    assert LAUNCHED in desk.page.bar.live.toolTip()
     desk.page.bar.launch()
     assert len(desk.engine.launched) == 1
     assert desk.page.back()
@@ -129,6 +130,16 @@ def test_while_it_runs_nothing_else_is_recorded_and_esc_ends_it(desk: Desk) -> N
     assert len(desk.engine.launched) == 2
     desk.live.take(RequestFailed(request="live", reason="The worker process was killed by signal 9."))
     assert desk.board.told.text() == "The worker process was killed by signal 9."
+
+
+def test_nothing_is_launched_while_a_model_is_audited(desk: Desk) -> None:
+    desk.controller.occupy("audit", BEING_AUDITED)
+    assert BEING_AUDITED in desk.page.bar.live.toolTip()
+    desk.page.bar.launch()
+    assert desk.engine.launched == []
+    desk.controller.occupy("audit", "")
+    desk.page.bar.launch()
+    assert len(desk.engine.launched) == 1
 
 
 def test_the_badge_is_of_this_machine_while_a_launch_is_in_front_of_a_session_of_another(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from flashscope.profiles.cluster.calls import RunPlan, WatchBackend
+from flashscope.profiles.cluster.calls import Renew, RunPlan, WatchBackend
 from flashscope.profiles.cluster.client.unanswered import Unanswered
 from flashscope.profiles.plan.plan import Plan
 from flashscope.profiles.plan.request import Request
@@ -65,6 +65,31 @@ def test_a_request_without_an_answer_fails_and_telemetry_ends(unanswered: Unansw
     unanswered.asked(WatchBackend(backend="cpu"))
     told = [RequestFailed(request="probe", reason="gone"), RequestFailed(request="watch", reason="gone")]
     assert unanswered.answers("gone") == told
+
+
+def test_what_is_watched_is_told_of_once_however_often_it_was_asked_for(unanswered: Unanswered) -> None:
+    for _ in range(3):
+        unanswered.asked(WatchBackend(backend="cpu"))
+    assert unanswered.answers("gone") == [RequestFailed(request="watch", reason="gone")]
+
+
+def test_a_refusal_answers_what_it_refuses_and_all_else_stays_asked_for(unanswered: Unanswered) -> None:
+    asked = WatchBackend(backend="cpu"), RunPlan(plan=plan()), ProbeMachine()
+    for one in asked:
+        unanswered.asked(one)
+    told = [unanswered.refusal(one, "no") for one in asked[1:]]
+    for event in told:
+        assert event is not None
+        unanswered.heard(event)
+    end, request = told
+    assert isinstance(end, PlanFinished)
+    assert (end.outcome, end.reason) == ("failed", "no")
+    assert request == RequestFailed(request="probe", reason="no")
+    assert unanswered.answers("gone") == [RequestFailed(request="watch", reason="gone")]
+
+
+def test_a_refusal_of_what_nobody_waits_for_says_nothing(unanswered: Unanswered) -> None:
+    assert unanswered.refusal(Renew(), "no") is None
 
 
 def test_a_request_that_failed_by_itself_is_answered(unanswered: Unanswered) -> None:

@@ -10,8 +10,9 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog
 from pytestqt.qtbot import QtBot
 
+from flashscope.app.control.inside.occupying import RECORDED
 from flashscope.app.pages.ladder import LadderPage
-from flashscope.app.pages.ladder.page import BESIDE_A_SWEEP, BESIDE_A_TIMELINE, NO_BUILD
+from flashscope.app.pages.ladder.page import BESIDE_A_SWEEP, NO_BUILD
 from flashscope.app.shell.main_window import MainWindow
 from flashscope.app.stage.story import find_story, read_story
 from flashscope.app.widgets.menus import commands_of
@@ -104,7 +105,7 @@ def test_a_timeline_that_is_recorded_holds_it_back_too(page: LadderPage, qtbot: 
     request = TimelineRequest(problem=Problem(seqlen_q=64, seqlen_k=64), kernel="flash2")
     timelines.ask([request])
     page.sass.setChecked(True)
-    qtbot.waitUntil(lambda: page.sass_board.notice.words.text() == BESIDE_A_TIMELINE)
+    qtbot.waitUntil(lambda: page.sass_board.notice.words.text() == RECORDED)
     timelines.take(RequestFailed(request="timeline", reason="It was given up."))
     qtbot.waitUntil(lambda: page.sass_board.shown is not None)
 

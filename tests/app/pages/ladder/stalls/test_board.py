@@ -11,13 +11,14 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from flashscope.app.control.appearance import appearance_of
+from flashscope.app.control.inside.occupying import SAMPLED
 from flashscope.app.figures.stall_bars import PARTS, part_of
 from flashscope.app.look.contrast import contrast
 from flashscope.app.look.kernel_marks import LEGIBLE
 from flashscope.app.look.stall_colours import stall_colours
 from flashscope.app.look.theme import THEMES
 from flashscope.app.pages.ladder import LadderPage
-from flashscope.app.pages.ladder.page import BESIDE_STALLS, IDEA_PX
+from flashscope.app.pages.ladder.page import IDEA_PX
 from flashscope.app.pages.ladder.source_diff import PROBLEMS
 from flashscope.app.pages.ladder.stalls import shelf
 from flashscope.app.pages.ladder.stalls.board import NO_GPU, NO_PYTHON, OTHER_SOURCE, StallsBoard
@@ -257,7 +258,7 @@ def test_sampling_asks_for_the_kernel_and_the_step_before_and_tells_how_far_it_i
     assert rig.engine.stalled[0].problem == PROBLEMS[LABEL]
     rig.engine.say([StallsProgress(done=2, total=4)])
     qtbot.waitUntil(lambda: board.head.progress.text() == "flash3-a: sampling …")
-    assert page.sass_board._blocked == BESIDE_STALLS
+    assert page.sass_board._blocked == SAMPLED
     rig.engine.say([StallsReady(profile=profile("flash3-a", samples=FEWER))])
     qtbot.waitUntil(lambda: [one.kernel for one in rig.engine.stalled] == ["flash3-a", "flash3-b"])
     rig.engine.say([StallsReady(profile=profile())])
