@@ -82,13 +82,15 @@ def test_a_recording_is_told_with_the_versions_it_was_made_with(capfdbinary: Cap
     assert main(["peers", RECORDED]) == 0
     assert capfdbinary.readouterr().out.decode().splitlines() == [
         "torch: 2.11.0 (torch-auto, torch-cudnn, torch-efficient, torch-flash, torch-math)",
+        "tokenspeed-fa3: 3.0.0.post20260810 (flash-attn-3)",
         "flash-attn-4: 4.0.0b36 (flash-attn-4)",
+        "triton: 3.6.0 (triton-flash)",
         "cuDNN: 9.19.0.56",
     ]
     assert main(["peers", RECORDED, "--json"]) == 0
     told = json.loads(capfdbinary.readouterr().out)
     assert Path(told["file"]).name == "h200-peers.flashscope"
-    assert told["peers"][1] == {"package": "flash-attn-4", "version": "4.0.0b36", "kernels": ["flash-attn-4"]}
+    assert told["peers"][2] == {"package": "flash-attn-4", "version": "4.0.0b36", "kernels": ["flash-attn-4"]}
 
 
 def test_a_recording_without_peers_says_so(capfdbinary: Captured) -> None:

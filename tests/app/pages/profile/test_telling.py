@@ -117,8 +117,8 @@ def test_on_a_cpu_memory_is_told_and_one_button_leads_to_a_recording(
     ("problem", "recording"),
     [
         (Problem(seqlen_q=512, seqlen_k=512), "h200-standard-flash2"),
-        (Problem(seqlen_q=512, seqlen_k=512, passes="backward"), "h100-backward"),
-        (Problem(seqlen_q=1, seqlen_k=512), "h100-decode"),
+        (Problem(seqlen_q=512, seqlen_k=512, passes="backward"), "h200-backward"),
+        (Problem(seqlen_q=1, seqlen_k=512), "h200-decode"),
     ],
 )
 def test_the_recording_that_is_offered_is_of_a_problem_like_the_one_on_show(

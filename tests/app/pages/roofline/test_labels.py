@@ -81,7 +81,7 @@ def test_points_of_which_nothing_tells_the_bytes_are_named_as_not_drawn() -> Non
     told = tier_text(roofline(wide, session.ceilings).spots)
     assert told == (
         "filled: DRAM bytes by formula · hollow: L2 (tile) bytes by formula · "
-        "not drawn, as nothing tells their bytes: torch-math"
+        "small: bytes of shared memory by formula · not drawn, as nothing tells their bytes: torch-math"
     )
 
 
