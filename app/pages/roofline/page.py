@@ -69,7 +69,9 @@ class RooflinePage(Page):
         for card in (self.card, self.memories):
             self.shown.addWidget(card)
         self.switches: Sequence[QPushButton] = self._switches()
-        self.staging = RooflineStaging(self, controller, (self.why,))
+        staging = RooflineStaging(self, controller, (self.why,))
+        self.drawn.connect(staging.tell_marks)
+        self.staging = staging
         self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
         self._row.setContentsMargins(12, 8, 12, 10)
         self._row.setSpacing(8)

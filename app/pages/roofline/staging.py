@@ -12,11 +12,10 @@ from flashscope.app.pages.roofline.memories_card import MemoriesCard
 from flashscope.app.pages.staging import Staging
 from flashscope.app.stage.names import MEMORIES
 from flashscope.app.stage.story import Stop
+from flashscope.app.words.devices.roofline import staged_tier_text
 from flashscope.app.words.units import seqlen_text, tflops_text
 from flashscope.profiles.results.quantities.registry import FAVOURED_BASELINE
 from flashscope.profiles.results.theory.roofline import Roofline, Spot
-
-MARKS = "bytes filled: DRAM · hollow: L2 · small: shared memory"
 
 
 class RooflineView(Protocol):
@@ -79,7 +78,12 @@ class RooflineStaging(Staging):
         super().show_stop(stop)
         page.shown.setCurrentWidget(page.memories if stop.mode == MEMORIES else page.card)
         page.card.set_title(UNIT)
-        page.card.set_unit(MARKS)
+        self.tell_marks()
+
+    def tell_marks(self) -> None:
+        """Name what marks are of, and what told their bytes, where that stands beside the title."""
+        if self.on:
+            self._page.card.set_unit(staged_tier_text(self._page.found.spots))
 
     def leave(self) -> None:
         """Show all there is to work with again."""

@@ -1,6 +1,6 @@
 """A roofline in words."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from flashscope.app.words.devices.ceilings import ceiling_name, rate_text
 from flashscope.app.words.units import digits, ms_text, seqlen_full, tflops_text
@@ -30,6 +30,8 @@ TIERS = ("By DRAM bytes", "By L2 bytes", "By bytes of shared memory")
 CPU_TIERS = ("By DRAM bytes", "By bytes of the caches", "")
 MARKS = ("filled: DRAM bytes", "hollow: L2 (tile) bytes", "small: bytes of shared memory")
 CPU_MARKS = ("filled: DRAM bytes", "hollow: bytes of the caches (tiles)", "")
+STAGED_MARKS = ("filled DRAM", "hollow L2", "small shared memory")
+CPU_STAGED_MARKS = ("filled DRAM", "hollow caches", "")
 AMOUNTS = {"products": "FLOP", "bytes": "B", "cache": "B", "shared": "B", "exponentials": "exp"}
 RATES = {
     "products": matmul_key("float32"),
@@ -55,12 +57,28 @@ def roof_label(roof: Roof, head_dim: int) -> str:
 
 def tier_text(spots: Sequence[Spot]) -> str:
     """Where the bytes are from."""
-    marks = CPU_MARKS if any(spot.row.backend == "cpu" for spot in spots) else MARKS
-    named = zip(marks, zip(*(spot.moved for spot in spots), strict=True), strict=True) if spots else ()
-    told = [f"{name} {_sources(moved)}" for name, moved in named if any(moved)]
+    told = [f"{name} {source}" for name, source in _marks(spots, MARKS, CPU_MARKS)]
     unplaced = dict.fromkeys(s.row.kernel for s in spots if not s.placed)
     left_out = f"not drawn, as nothing tells their bytes: {', '.join(unplaced)}" if unplaced else ""
     return " · ".join(filter(None, (*told, left_out)))
+
+
+def staged_tier_text(spots: Sequence[Spot]) -> str:
+    """The same in few words, by what told the bytes."""
+    by_source: dict[str, list[str]] = {}
+    for name, source in _marks(spots, STAGED_MARKS, CPU_STAGED_MARKS):
+        by_source.setdefault(source, []).append(name)
+    told = " · ".join(f"{source}: {', '.join(names)}" for source, names in by_source.items())
+    return told and f"bytes {told}"
+
+
+def _marks(spots: Sequence[Spot], on_gpu: Sequence[str], on_cpu: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """What is drawn of points, by what it is called on either device, and what told its bytes."""
+    names = on_cpu if any(spot.row.backend == "cpu" for spot in spots) else on_gpu
+    tiers = zip(*(spot.moved for spot in spots), strict=True) if spots else ()
+    for name, moved in zip(names, tiers, strict=False):
+        if any(moved):
+            yield name, _sources(moved)
 
 
 def _sources(moved: Sequence[BytesMoved | None]) -> str:

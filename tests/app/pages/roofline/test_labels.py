@@ -11,7 +11,7 @@ from flashscope.app.figures.series import kernels_of
 from flashscope.app.look.theme import DARK
 from flashscope.app.look.zoom import ZOOM
 from flashscope.app.plots.roofline.plot import RooflinePlot
-from flashscope.app.words.devices.roofline import tier_text
+from flashscope.app.words.devices.roofline import staged_tier_text, tier_text
 from flashscope.app.words.units import seqlen_text
 from flashscope.profiles.results.model.rows import rows
 from flashscope.profiles.results.theory.roofline import Roofline, roofline
@@ -82,6 +82,26 @@ def test_points_of_which_nothing_tells_the_bytes_are_named_as_not_drawn() -> Non
     assert told == (
         "filled: DRAM bytes by formula · hollow: L2 (tile) bytes by formula · "
         "small: bytes of shared memory by formula · not drawn, as nothing tells their bytes: torch-math"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("h200-traffic", "bytes by counters: filled DRAM, hollow L2"),
+        ("h200-inside", "bytes by formula: filled DRAM, hollow L2, small shared memory"),
+    ],
+)
+def test_a_stage_tells_in_few_words_whether_bytes_were_counted(name: str, said: str) -> None:
+    session = load(next(path for path in bundled_sessions() if path.stem == name))
+    plain = [row for row in rows(session) if not row.problem.causal]
+    assert staged_tier_text(roofline(plain, session.ceilings).spots) == said
+
+
+def test_a_stage_names_no_memory_of_a_gpu_for_points_of_a_cpu() -> None:
+    session = load(next(path for path in bundled_sessions() if path.stem == "cpu-timelines"))
+    assert staged_tier_text(roofline(rows(session), session.ceilings).spots) == (
+        "bytes by formula: filled DRAM, hollow caches"
     )
 
 
