@@ -17,7 +17,7 @@ from flashscope.app.pages.ladder.ladder_recording import (
 )
 from flashscope.app.pages.ladder.page import FIRST, FIRST_PROBLEM
 from flashscope.app.pages.ladder.source_diff import LABELS, before_of, passes_of
-from flashscope.app.pages.ladder.stalls.shelf import read_bundled
+from flashscope.app.pages.ladder.stalls.shelf import read_bundled, there_with
 from flashscope.app.pages.ladder.stalls.stops import stalls_scene
 from flashscope.app.pages.timeline.stops import timeline_scene
 from flashscope.app.pages.traffic.shown import groups, nearest
@@ -79,10 +79,7 @@ class Scenes(QObject):
         if stop.page == "stepper":
             return self._stepped(stop, session)
         if stop.page == "ladder" and stop.mode == STALLS:
-            stalls = self._look(
-                ("stalls", stop.kernels, stop.curve), lambda: stalls_scene(stop, read_bundled())
-            )
-            return stalls if isinstance(stalls, Scene) else _waiting(stalls)
+            return self._stalled(stop, session or self._controller.path)
         if stop.page == "ladder":
             known = self._look("ladder", _read_ladder)
             return _ladder_scene(stop, known) if isinstance(known, LadderRecording) else _waiting(known)
@@ -102,6 +99,12 @@ class Scenes(QObject):
             return Scene(waiting=NOTHING)
         key = "timeline", session, _changed(session), stop.kernels, stop.seqlen, stop.curve
         found = self._look(key, partial(_read_timelines, session, stop))
+        return found if isinstance(found, Scene) else _waiting(found)
+
+    def _stalled(self, stop: Stop, session: Path | None) -> Scene:
+        changed = _changed(session) if session is not None else None
+        key = "stalls", session, changed, stop.kernels, stop.curve
+        found = self._look(key, partial(_read_stalls, session, stop))
         return found if isinstance(found, Scene) else _waiting(found)
 
     def _stepped(self, stop: Stop, session: Path | None) -> Scene:
@@ -215,6 +218,17 @@ def _read_timelines(path: Path, stop: Stop) -> SceneSource:
     try:
         with loading(path) as (session, _readings):
             return timeline_scene(stop, session.timelines)
+    except (SessionFileError, OSError) as error:
+        return str(error)
+
+
+def _read_stalls(path: Path | None, stop: Stop) -> SceneSource:
+    """Those of the session, and those that come with the program."""
+    if path is None:
+        return stalls_scene(stop, read_bundled())
+    try:
+        with loading(path) as (session, _readings):
+            return stalls_scene(stop, there_with(session))
     except (SessionFileError, OSError) as error:
         return str(error)
 

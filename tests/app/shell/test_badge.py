@@ -74,7 +74,7 @@ def test_a_trace_that_stays_on_show_of_the_session_before_is_not_called_live(
     window.show_page("stepper")
     stepper(window).show_trace(rig.controller.session.traces[-1])
     told = badge(window)
-    assert told.startswith("SAVED · GPU NVIDIA H100")
+    assert told.startswith("SAVED · GPU NVIDIA H200")
     for other in others[:2]:
         rig.open(other)
         window.show_page("stepper")
@@ -89,9 +89,9 @@ def test_in_the_source_it_tells_of_the_recording_of_the_gains_and_of_the_kernel(
     page = window.page
     assert isinstance(page, LadderPage)
     qtbot.waitUntil(lambda: page.recorded is not None)
-    assert badge(window) == f"SAVED · GPU NVIDIA H200 · 2026-11-24 · {page.kernel}"
+    assert badge(window) == f"SAVED · GPU NVIDIA H200 · 2026-11-28 · {page.kernel}"
     page.kernels.setCurrentText("flash2")
-    assert badge(window) == "SAVED · GPU NVIDIA H200 · 2026-11-24 · flash2"
+    assert badge(window) == "SAVED · GPU NVIDIA H200 · 2026-11-28 · flash2"
 
 
 def test_the_planner_is_a_model_that_goes_by_a_sessions_times(rig: Rig) -> None:

@@ -106,7 +106,7 @@ def test_without_a_chosen_point_the_one_that_the_sentence_speaks_of_is_meant(
     panel.inside.click()
     assert window.view == "stepper"
     assert "flash3 has no trace on a CPU; flash2, which it goes on from," in stepper.visits.line.words.text()
-    assert "“H100 inside flash2 and flash3”" in stepper.visits.line.words.text()
+    assert "“H200 inside flash2 and flash3”" in stepper.visits.line.words.text()
 
 
 @chosen("way", ["escape", "button", "keys", "action"], {"escape"})

@@ -132,6 +132,12 @@ def read_bundled() -> tuple[Shelved, ...]:
         return ()
 
 
+def there_with(session: Session | None) -> tuple[Shelved, ...]:
+    """All that is there while a session is on show: its own, the last first, and those of the program."""
+    own = () if session is None else shelved(session)
+    return (*reversed(own), *read_bundled())
+
+
 def is_of(profile: StallProfile, kernel: str, label: str) -> bool:
     """Whether a profile is of this kernel on the problems of a label."""
     problem = profile.request.problem

@@ -3,7 +3,7 @@
 from flashscope.app.figures.series import kernels_of, seqlens_of
 from flashscope.app.pages.ladder.ladder_recording import common_lengths, read_ladder_recording
 from flashscope.app.pages.ladder.source_diff import LABELS, before_of, passes_of
-from flashscope.app.pages.ladder.stalls.shelf import read_bundled
+from flashscope.app.pages.ladder.stalls.shelf import there_with
 from flashscope.app.pages.ladder.stalls.stops import stalls_scene
 from flashscope.app.pages.timeline.stops import timeline_scene
 from flashscope.app.pages.traffic.shown import groups, nearest, telling
@@ -38,7 +38,7 @@ def scene_at(stop: Stop, session: Session | None) -> Scene:
     if stop.page == "stepper":
         return _stepper(stop, session)
     if stop.page == "ladder":
-        return _ladder(stop)
+        return _ladder(stop, session)
     if session is None:
         return Scene(waiting="No session is on show.")
     if stop.page == "timeline":
@@ -68,9 +68,9 @@ def _traffic(stop: Stop, session: Session) -> Scene:
     return Scene([one.row for one in shown], seqlen, shown[-1].row.kernel if shown else "")
 
 
-def _ladder(stop: Stop) -> Scene:
+def _ladder(stop: Stop, session: Session | None) -> Scene:
     if stop.mode == STALLS:
-        return stalls_scene(stop, read_bundled())
+        return stalls_scene(stop, there_with(session))
     label = stop.curve if stop.curve in LABELS else FIRST_LADDER
     passes = passes_of(label)
     members = read_ladder_recording().curves.get(label, ())

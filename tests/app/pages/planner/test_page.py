@@ -214,7 +214,7 @@ def test_a_session_of_gradients_alone_is_said_to_tell_nothing_of_the_forward_pas
 ) -> None:
     rig.open(next(path for path in bundled_sessions() if path.stem == "h200-backward"))
     assert page.source.text().startswith(
-        "There is nothing in SAVED · GPU NVIDIA H200 · 2026-11-24 to forecast"
+        "There is nothing in SAVED · GPU NVIDIA H200 · 2026-11-28 to forecast"
     )
     assert "forward pass" in page.crossing.recorded.text()
 
