@@ -17,7 +17,7 @@ from flashscope.app.pages.ladder.ladder_recording import (
 )
 from flashscope.app.pages.ladder.page import FIRST, FIRST_PROBLEM
 from flashscope.app.pages.ladder.source_diff import LABELS, before_of, passes_of
-from flashscope.app.pages.ladder.stalls.shelf import read_bundled, there_with
+from flashscope.app.pages.ladder.stalls.shelf import there_with
 from flashscope.app.pages.ladder.stalls.stops import stalls_scene
 from flashscope.app.pages.timeline.stops import timeline_scene
 from flashscope.app.pages.traffic.shown import groups, nearest
@@ -225,7 +225,7 @@ def _read_timelines(path: Path, stop: Stop) -> SceneSource:
 def _read_stalls(path: Path | None, stop: Stop) -> SceneSource:
     """Those of the session, and those that come with the program."""
     if path is None:
-        return stalls_scene(stop, read_bundled())
+        return stalls_scene(stop, there_with(None))
     try:
         with loading(path) as (session, _readings):
             return stalls_scene(stop, there_with(session))

@@ -75,8 +75,8 @@ def staged_tier_text(spots: Sequence[Spot]) -> str:
 def _marks(spots: Sequence[Spot], on_gpu: Sequence[str], on_cpu: Sequence[str]) -> Iterator[tuple[str, str]]:
     """What is drawn of points, by what it is called on either device, and what told its bytes."""
     names = on_cpu if any(spot.row.backend == "cpu" for spot in spots) else on_gpu
-    tiers = zip(*(spot.moved for spot in spots), strict=True) if spots else ()
-    for name, moved in zip(names, tiers, strict=False):
+    tiers = zip(*(spot.moved for spot in spots), strict=True)
+    for name, moved in zip(names, tiers, strict=True) if spots else ():
         if any(moved):
             yield name, _sources(moved)
 

@@ -207,7 +207,7 @@ def test_of_the_bundled_recordings_hardly_a_point_is_doubtful_and_almost_all_are
     ]
     words = [trust.word for trust in trusts]
     assert words.count("doubtful") <= (path.stem in {"h100-peers", "h200-inside"})  # samples in two groups
-    # By the power limit, but for eight, of short runs: no rest.
+    # Most by the power limit, the others of short runs: no rest.
     held_back = {
         "h200-traffic": 5,
         "h200-peers": 154,
