@@ -4,10 +4,10 @@ import gc
 import os
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from functools import cache
 from importlib.util import find_spec
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from zlib import crc32
 
 import pytest
@@ -20,6 +20,7 @@ from flashscope.profiles.worker.child import use_one_blas_thread
 from tests.crashes import LastWords
 from tests.end_to_end import program
 from tests.first_imports import import_a_share
+from tests.let_go import let_go, of_qt
 from tests.matrix import ruled_out
 
 # Some machines keep no compiled modules: each of hundreds of processes would compile anew all it imports.
@@ -206,6 +207,20 @@ def pytest_collection_finish() -> None:
     """Nor is it walked through again in every test."""
     gc.freeze()
     gc.enable()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> Generator[None, Any, Any]:
+    """While windows are tested Python collects nothing by itself: a thread might collect what is Qt's."""
+    if not of_qt(item):
+        return (yield)
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        if not of_qt(nextitem):
+            let_go()
+            gc.enable()
 
 
 @pytest.hookimpl(optionalhook=True)

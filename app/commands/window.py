@@ -28,7 +28,7 @@ def run(file: Path | None, story: "Story | None" = None, connect: tuple[str, ...
         return FAILED
     from flashscope.app.shell.start_up.splash import show_splash  # noqa: PLC0415 - Qt must not be imported before it is known to load
 
-    gc.disable()  # what is made until the window is there stays; see app/shell/start_up/run.py
+    gc.disable()  # what is made until the window is there stays; it collects what comes then
     splash = show_splash()
     from flashscope.app.shell.start_up.run import run_window  # noqa: PLC0415 - it takes a second, with something to look at
 

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QMainWindow, QStackedWidget
 from flashscope.app.control.actions import ActionRegistry
 from flashscope.app.control.appearance import Appearance
 from flashscope.app.control.controller import Controller
+from flashscope.app.control.garbage import Garbage
 from flashscope.app.control.settings import Settings
 from flashscope.app.pages.base import Page
 from flashscope.app.pages.registry import KEYS, START, VIEWS, page_class, title_of
@@ -52,6 +53,7 @@ class PagedWindow(QMainWindow):
         self.pages = Pages(KEYS, self._make_page, self._take_page)
         self.registry = ActionRegistry(self, KEYS, self.pages.complete)
         self.ahead = Ahead(self, self.pages, self._settle, lambda: controller.measuring)
+        self._garbage = Garbage(self)
         self.view = START
         self.stack = QStackedWidget()
         self._frames: dict[str, Scrolling] = {}

@@ -3,7 +3,7 @@
 import gc
 import shutil
 import threading
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from tests.app.leftovers import finish, going_on, named
 from tests.app.rig import NEVER_MS, PATIENCE_MS, PatientBot, rig, save, shared_window, window
 from tests.app.shell.played.drawn import raised
 from tests.disk import no_disk_is_waited_for
+from tests.let_go import let_go
 
 __all__ = [
     "bench",
@@ -31,8 +32,6 @@ __all__ = [
     "window",
 ]  # fixtures for every room
 
-
-HERE = Path(__file__).parent
 HOMES = count()
 
 
@@ -65,24 +64,8 @@ def no_widget_is_left(qapp: QApplication) -> None:
     So nothing may be left that an event holds, or an object that goes only now: thousands of menus, which
     every change of style or of font goes through.
     """
-    _let_go()
+    let_go()
     gc.freeze()
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_teardown(nextitem: pytest.Item | None) -> Generator[None]:
-    """Before a test of another room, let go too: there a thread may collect what belongs to Qt's."""
-    yield
-    if nextitem is None or not nextitem.path.is_relative_to(HERE):
-        _let_go()
-
-
-def _let_go() -> None:
-    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
-    QCoreApplication.sendPostedEvents()
-    gc.collect()
-    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
-    gc.collect()
 
 
 @pytest.fixture(autouse=True)

@@ -71,7 +71,6 @@ def _open(
     window.show()
     if story is not None:  # in this turn, before anything is painted: an audience may be watching
         window.stage.enter(story)
-    gc.enable()
     window.ahead.loaded.connect(lambda: _spare_collections(window))
     if open_path is not None:
         QTimer.singleShot(0, window, lambda: window.open_path(open_path))
