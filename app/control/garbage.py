@@ -12,12 +12,14 @@ from PySide6.QtCore import QObject, QTimer
 from flashscope.app.control.guard import guarded
 
 TICK_MS = 100
-SHARE = 0.01  # of the time, which full collections may take: they go through all there is
 OLDEST = len(gc.get_threshold()) - 1
 
 
 class Garbage(QObject):
     """Looks for garbage as often as Python would, from its making on; Python itself does no more.
+
+    The oldest generation is all there is, and to go through that may take longer than a picture may stand
+    still: its turn comes once the younger ones have taken as long since, as where as much again was made.
 
     Args:
         parent: What it goes with.
@@ -26,7 +28,7 @@ class Garbage(QObject):
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
         gc.disable()
-        self._not_before = 0.0  # full collections
+        self._oldest_s = self._younger_s = 0.0  # what the last collection of all took, and those after it
         timer = QTimer(self, interval=TICK_MS)
         timer.timeout.connect(self.look)
         timer.start()
@@ -41,11 +43,13 @@ class Garbage(QObject):
                 return
 
     def _may_take(self, generation: int) -> bool:
-        return generation < OLDEST or time.monotonic() >= self._not_before
+        return generation < OLDEST or self._younger_s >= self._oldest_s
 
     def _collect(self, generation: int) -> None:
         begun = time.monotonic()
         gc.collect(generation)
-        ended = time.monotonic()
+        took_s = time.monotonic() - begun
         if generation == OLDEST:
-            self._not_before = ended + (ended - begun) / SHARE
+            self._oldest_s, self._younger_s = took_s, 0.0
+        else:
+            self._younger_s += took_s
