@@ -136,7 +136,7 @@ SHOWN_BY: Mapping[str, Sequence[PageKey]] = {  # the fields that are not for eve
     "run": GROWING,
     "fallback": GROWING,
     "quantity": ("profile", "results", "compare"),
-    "kernels": ("profile", "results", "traffic", "timeline", "ladder", "stepper", "designer"),
+    "kernels": ("profile", "results", "traffic", "roofline", "timeline", "ladder", "stepper", "designer"),
     "baseline": ("profile", "results"),
     "curve": ("profile", "results", "timeline", "ladder", "designer", "ranks"),
     "seqlen": ("profile", "results", "traffic", "timeline", "ladder", "stepper", "designer"),

@@ -67,6 +67,12 @@ class RooflineCard(Card):
         self.legend.changed.connect(self._hide)
         self.plot.hovered.connect(self._read)
 
+    @property
+    def kernels(self) -> Sequence[str]:
+        """Those whose points are on show."""
+        there = kernels_of([spot.row for spot in self._found.spots])
+        return [kernel for kernel in there if kernel not in self.legend.hidden]
+
     def hide_kernels(self, hidden: Collection[str]) -> None:
         """Hide what is hidden in every view."""
         self.legend.hide_kernels(hidden)
@@ -115,11 +121,7 @@ class RooflineCard(Card):
             columns=COLUMNS,
             rows=[_cells(spot) for spot in self._found.spots],
             least=QSize(*map(px, PICTURE)),
-            kernels=[
-                kernel
-                for kernel in kernels_of([spot.row for spot in self._found.spots])
-                if kernel not in self.legend.hidden
-            ],
+            kernels=self.kernels,
         )
 
     def _read(self, spot: Spot | None) -> None:

@@ -1,6 +1,6 @@
 """The Roofline page: what points reach under what their device reaches, and what binds the chosen one."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
 from typing import ClassVar
 
@@ -12,6 +12,7 @@ from flashscope.app.control.actions import Action
 from flashscope.app.control.chores import Chores
 from flashscope.app.control.controller import Controller
 from flashscope.app.control.guard import guarded
+from flashscope.app.figures.series import kernels_of
 from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import keep, px
 from flashscope.app.pages.base import Page
@@ -44,6 +45,7 @@ class RooflinePage(Page):
 
     Attributes:
         found: What is drawn.
+        only: The kernels of a stop of a story, which alone are shown; of none of them: all are.
 
     Signals:
         drawn: Another roofline is on show.
@@ -59,6 +61,7 @@ class RooflinePage(Page):
         super().__init__(controller, theme)
         self.setObjectName("page")
         self.found = NOTHING
+        self.only: Collection[str] = ()
         self._rows: LiveRows | None = None  # of the session on show
         self._curves: dict[Curve, list[PointRow]] = {}
         self._curve: Curve | None = None
@@ -96,8 +99,8 @@ class RooflinePage(Page):
         self.controller.jumped.connect(self.refresh)
         self.controller.point_chosen.connect(self._follow_point)
         self.card.plot.picked.connect(self.controller.choose_point)
-        self.card.kernels_hidden.connect(self.controller.hide_kernels)
-        self.controller.kernels_hidden.connect(self.card.hide_kernels)
+        self.card.kernels_hidden.connect(self._let_hide)
+        self.controller.kernels_hidden.connect(lambda _hidden: self._hide())
         self.controller.curve_chosen.connect(self._follow_curve)
         self.let_export(card.export_button.exporter for card in (self.card, self.memories))
 
@@ -177,11 +180,31 @@ class RooflinePage(Page):
         self.shown.setCurrentWidget(self.memories if memories else self.card)
         self.staging.changed.emit()
 
+    def show_kernels(self, kernels: Collection[str]) -> None:
+        """Show the points of these alone; of all that no view hides where there is none of them."""
+        self.only = kernels
+        self._hide()
+
+    def _let_hide(self, hidden: Collection[str], among: Sequence[str]) -> None:
+        """Whoever hides a kernel by its legend has another choice than the stop."""
+        self.only = ()
+        self.controller.hide_kernels(hidden, among)
+
+    def _hide(self) -> None:
+        self.card.hide_kernels(self._hidden)
+        self.staging.changed.emit()
+
+    @property
+    def _hidden(self) -> Collection[str]:
+        there = kernels_of([spot.row for spot in self.found.spots])
+        known = set(there) & set(self.only)
+        return set(there) - known if known else self.controller.hidden
+
     def _draw(self, session: Session | None, shown: Sequence[PointRow], found: Roofline) -> None:
         if session is not self.controller.session:
             return
         self.found = found
-        self.card.show_roofline(session, shown, found, self.controller.hidden)
+        self.card.show_roofline(session, shown, found, self._hidden)
         self.memories.show_session(session)
         self._show_point(self.controller.point)
         self.drawn.emit()

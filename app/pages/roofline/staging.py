@@ -1,6 +1,6 @@
 """The roofline on a stage, or the device's memories: the plot alone, and in a sentence what it says."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Protocol
 
 from msgspec.structs import replace
@@ -35,6 +35,9 @@ class RooflineView(Protocol):
     switches: Sequence[QPushButton]
     shown: QStackedWidget
 
+    def show_kernels(self, kernels: Collection[str]) -> None:
+        """Show the points of these alone; of all where none is named."""
+
 
 class RooflineStaging(Staging):
     """Shows the plot and the names, or the memories.
@@ -57,7 +60,8 @@ class RooflineStaging(Staging):
         """What binds the fastest kernel at the longest N, and the baseline; or how fast memories are."""
         if self._of_memories:
             return self._page.memories.sentence.text()
-        placed = [spot for spot in self._page.found.spots if spot.placed]
+        shown = self._page.card.kernels
+        placed = [spot for spot in self._page.found.spots if spot.placed and spot.row.kernel in shown]
         if not placed:
             return ""
         longest = max(spot.row.seqlen for spot in placed)
@@ -67,16 +71,20 @@ class RooflineStaging(Staging):
 
     @property
     def stop(self) -> Stop:
-        """The plot, or the memories."""
-        return replace(super().stop, mode=MEMORIES if self._of_memories else "")
+        """The plot, with the kernels on show where others are hidden, or the memories."""
+        if self._of_memories:
+            return replace(super().stop, mode=MEMORIES)
+        card = self._page.card
+        return replace(super().stop, kernels=tuple(card.kernels) if card.legend.hidden else ())
 
     def show_stop(self, stop: Stop) -> None:
-        """Show the session's first problems; the axes' names stand as title, and beside it what marks are."""
+        """Show its kernels' points of the session's first problems; the title names axes and marks."""
         page = self._page
         if not self.on:
             self._before = page.shown.currentWidget()
         super().show_stop(stop)
         page.shown.setCurrentWidget(page.memories if stop.mode == MEMORIES else page.card)
+        page.show_kernels(stop.kernels)
         page.card.set_title(UNIT)
         self.tell_marks()
 
@@ -88,6 +96,7 @@ class RooflineStaging(Staging):
     def leave(self) -> None:
         """Show all there is to work with again."""
         super().leave()
+        self._page.show_kernels(())
         self._page.card.set_title(TITLE)
         self._page.card.set_unit(UNIT)
         if self._before is not None:

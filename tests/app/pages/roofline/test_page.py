@@ -17,6 +17,7 @@ from flashscope.app.pages.roofline import RooflinePage
 from flashscope.app.pages.roofline.why_panel import HINT
 from flashscope.app.shell.full_screen import FullScreen
 from flashscope.app.shell.main_window import MainWindow
+from flashscope.app.stage.story import Stop
 from flashscope.app.words.devices.memories import EMPTY as NO_MEMORIES
 from flashscope.app.words.devices.roofline import EMPTY, NO_BYTES, NO_ROOF, ONLY_COPY
 from flashscope.app.words.plain import unbroken
@@ -202,6 +203,38 @@ def test_a_hidden_kernel_has_no_point_and_none_in_the_exported_legend(desk: Desk
     assert list(export.kernels) == kernels[1:]
     assert len(list(export.rows)) == len(desk.page.found.spots)
     assert all(len(row) == len(export.columns) for row in export.rows)
+
+
+def test_a_stop_shows_and_speaks_of_its_kernels_and_leaving_brings_the_others_back(
+    desk: Desk, save: Save
+) -> None:
+    desk.open(save(with_ceilings(), "measured"))
+    page = desk.page
+    *others, last = page.card.kernels
+    assert not page.staging.stop.kernels
+    page.staging.show_stop(Stop(page="roofline", kernels=(last,)))
+    assert [item.kernel for item in desk.plot._shown] == [last]
+    assert f": {last} " in page.staging.sentence
+    assert not any(kernel in page.staging.sentence for kernel in others)
+    assert list(page.staging.stop.kernels) == [last]
+    page.staging.leave()
+    assert list(page.card.kernels) == [*others, last]
+    assert others[0] in page.staging.sentence
+
+
+def test_a_click_into_the_legend_goes_on_from_what_a_stop_shows(desk: Desk, save: Save) -> None:
+    desk.open(save(with_ceilings(), "measured"))
+    first, second, *_ = desk.page.card.kernels
+    desk.page.show_kernels((first, second))
+    desk.page.card.legend._buttons[first].click()
+    assert list(desk.page.card.kernels) == [second]
+
+
+def test_a_stop_of_kernels_that_are_not_there_shows_all(desk: Desk, save: Save) -> None:
+    desk.open(save(with_ceilings(), "measured"))
+    all_of_them = list(desk.page.card.kernels)
+    desk.page.show_kernels(("flash9",))
+    assert list(desk.page.card.kernels) == all_of_them
 
 
 @pytest.mark.matrix
