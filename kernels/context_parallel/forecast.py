@@ -92,15 +92,15 @@ def forecast(partition: Partition, rates: RankRates, passes: Passes) -> RanksFor
     """
     ranks = _looked_at(partition)
     steps = [getattr(partition, passes)(rank) for rank in ranks]
-    seconds = exposed = 0.0
+    seconds, exposed, flops = 0.0, 0.0, _flops(partition.problem, passes)
     for of_ranks in zip(*steps, strict=True):
         pairs = zip(ranks, of_ranks, strict=True)
-        product = max(_product_s(partition, rank, step, rates, passes) for rank, step in pairs)
+        product = max(_product_s(partition, rank, step, rates, flops) for rank, step in pairs)
         transfer = max(_transfer_s(step, rates) for step in of_ranks)
         seconds += max(product, transfer)
         exposed += max(0.0, transfer - product)
     alone_flops_s = rates.alone_flops_s or rates.flops_s
-    alone = rates.product_start_s + _flops(partition.problem, passes) / alone_flops_s
+    alone = rates.product_start_s + flops / alone_flops_s
     return RanksForecast(partition.ranks, seconds, alone, exposed)
 
 
@@ -116,12 +116,12 @@ def _looked_at(partition: Partition) -> Sequence[int]:
     return (0, ranks // 2, ranks - 1) if alike and ranks > OF_ALL else range(ranks)
 
 
-def _product_s(partition: Partition, rank: int, step: RankStep, rates: RankRates, passes: Passes) -> float:
+def _product_s(partition: Partition, rank: int, step: RankStep, rates: RankRates, flops: int) -> float:
     if not step.blocks:
         return 0.0
     problem = partition.problem
     share = len(partition.head_share(rank).heads) / problem.heads * step.pairs / problem.kept_pairs
-    return len(step.blocks) * rates.product_start_s + share * _flops(problem, passes) / rates.flops_s
+    return len(step.blocks) * rates.product_start_s + share * flops / rates.flops_s
 
 
 def _transfer_s(step: RankStep, rates: RankRates) -> float:

@@ -1,17 +1,20 @@
 """What several ranks reach of n times one device, and a model of what more GPUs would."""
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from statistics import median
 from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from flashscope.kernels.context_parallel.forecast import RankRates, RanksForecast, forecast
-from flashscope.kernels.context_parallel.schemes import Partition
+from flashscope.kernels.context_parallel.schemes import Partition, Scheme
 from flashscope.kernels.workload.errors import KernelError
+from flashscope.kernels.workload.problem import Passes, Problem
 from flashscope.profiles.wire.ranks import PassMeasured, RanksResult, RanksToMeasure
 
 FORECAST_RANKS = (8, 64, 512)
+FORECASTS_KEPT = 1_000  # whoever chooses another kind of passes and comes back waits no more
 
 
 class RanksPass(NamedTuple):
@@ -182,11 +185,18 @@ def _likeness(one: RanksPass) -> object:
 def _forecast(told: RanksPass, rates: RankRates, ranks: int) -> RanksForecast | None:
     """What the model says of a pass on so many ranks; None: it is too short, or has not so many heads."""
     asked, one = told
+    return _forecast_of(asked.scheme, replace(asked.problem, passes="both"), ranks, rates, one.passes)
+
+
+@lru_cache(FORECASTS_KEPT)
+def _forecast_of(
+    scheme: Scheme, problem: Problem, ranks: int, rates: RankRates, passes: Passes
+) -> RanksForecast | None:
     try:
-        partition = Partition(asked.scheme, replace(asked.problem, passes="both"), ranks)
+        partition = Partition(scheme, problem, ranks)
     except KernelError:
         return None
-    return forecast(partition, rates, one.passes)
+    return forecast(partition, rates, passes)
 
 
 def rates_of(one: PassMeasured) -> RankRates | None:
