@@ -82,11 +82,15 @@ class LineAnswers:
                 self._told(answer)
 
     def lose(self, reason: str) -> None:
-        """Nothing more comes: each request that has not ended ends for this reason."""
+        """Nothing more comes, as the device is lost: each request that has not ended ends for this reason."""
+        self.refuse(f"{reason} {LOST_REMEDY}")
+
+    def refuse(self, reason: str) -> None:
+        """Each request that has not ended ends for this reason, which names its remedy."""
         with self._lock:
             while self._left:
                 self._left -= 1
-                self._told(self._ending(reason=f"{reason} {LOST_REMEDY}"))
+                self._told(self._ending(reason=reason))
 
     def end(self) -> None:
         """Tell nothing more."""
@@ -124,7 +128,7 @@ class FarLines:
     def refused(self, asked: StartLines, reason: str) -> None:
         """The host starts this process, or one before, not, for this reason."""
         if asked.number == self._number:
-            self.lose(reason)
+            self._answers.refuse(reason)
 
     def lose(self, reason: str) -> None:
         """Nothing more comes, for this reason."""

@@ -40,6 +40,7 @@ from flashscope.profiles.wire.messages import (
 )
 
 MOST_EVENTS = 500  # of one batch
+STARVED_REMEDY = "End what that machine has no need of, and ask again."
 
 
 class HeldEngine:
@@ -95,8 +96,8 @@ class HeldEngine:
             self._do(asked)
         except (EngineBusyError, KeyError) as error:
             return Refused(reason=str(error))
-        except OSError as error:  # no process can be started
-            return Refused(reason=f"{self._device} cannot do it ({error}).")
+        except OSError as error:
+            return Refused(reason=f"{self._device} can start no process ({error}). {STARVED_REMEDY}")
         return PassedOn()
 
     def waiting(self, first: int, most: int | None = MOST_EVENTS) -> EventBatch:

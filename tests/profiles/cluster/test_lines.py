@@ -53,4 +53,4 @@ def test_a_refusal_of_one_before_is_not_told() -> None:
     lines.refused(before, "No process can be started.")
     told.assert_not_called()
     lines.refused(request, "No process can be started.")
-    told.assert_called_once()
+    assert [call.args[0].reason for call in told.call_args_list] == ["No process can be started."]
