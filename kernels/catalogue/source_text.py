@@ -1,6 +1,9 @@
 """What of a source file runs: without comments, docstrings and blank lines, which change nothing."""
 
 import re
+from functools import lru_cache
+
+FILES_KEPT = 512  # a kernel's digest is asked for whenever it is shown
 
 _SHORT = r""""(?:\\.|[^"\\\n])*\""""
 _PYTHON = re.compile(
@@ -10,6 +13,7 @@ _CUDA = re.compile(rf"(?P<short>{_SHORT})|(?P<comment>//[^\n]*|/\*[\s\S]*?\*/)")
 _GOES_ON = tuple("(,=[{+%\\")  # what a text that is a part of a statement comes behind
 
 
+@lru_cache(FILES_KEPT)
 def running(text: str, *, python: bool) -> str:
     """The lines of a file that say what it does.
 

@@ -20,6 +20,7 @@ _NAMED = re.compile(
     | "(?P<cuda>\w+\.cuh?)" """,
     re.VERBOSE,
 )
+_WORD = re.compile(r"\w+")
 
 
 def source_digests() -> dict[Backend, dict[str, str]]:
@@ -87,13 +88,12 @@ def _digest(start: Path, files: _Files) -> str:
 
 def _named_in(text: str, folder: Path) -> set[Path]:
     """The files of the folder that a text names."""
-    found: set[Path] = set()
+    found: set[str] = set()  # a path takes longer to make than all else here, and few are of the folder
+    within = f"{folder}{os.sep}"
     for match in _NAMED.finditer(text):
         if match["cuda"]:
-            found |= {folder / match["cuda"], folder / "include" / match["cuda"]}
+            found |= {f"{within}{match['cuda']}", f"{within}include{os.sep}{match['cuda']}"}
             continue
-        module = KERNELS_FOLDER / match["module"].replace(".", "/")
-        inside = (module / f"{name}.py" for name in re.findall(r"\w+", match["names"]))
-        found |= {module.with_suffix(".py"), *inside}
-    within = f"{folder}{os.sep}"  # is_relative_to takes ten times as long
-    return {one for one in found if str(one).startswith(within) and one.is_file()}
+        module = f"{KERNELS_FOLDER}{os.sep}{match['module'].replace('.', os.sep)}"
+        found |= {f"{module}.py", *(f"{module}{os.sep}{name}.py" for name in _WORD.findall(match["names"]))}
+    return {path for one in found if one.startswith(within) and (path := Path(one)).is_file()}
