@@ -32,6 +32,7 @@ from flashscope.app.pages.ladder.own_source import (
 )
 from flashscope.app.pages.ladder.sass.board import SassBoard
 from flashscope.app.pages.ladder.source_diff import (
+    FIRST_PROBLEM,
     LABELS,
     SourceDiff,
     before_of,
@@ -55,7 +56,7 @@ from flashscope.kernels.workload.problem import Passes
 from flashscope.profiles.results.model.rows import PointRow
 from flashscope.profiles.results.model.session import Session
 
-FIRST, FIRST_PROBLEM = "flash3-b", "d 128, no mask"
+FIRST = "flash3-b"
 NOT_GAINED = "What it gains on a CPU is in no recording: a sweep on this machine measures it."
 READING = "Reading the recording…"
 READING_TEXT = "Looking for its text…"

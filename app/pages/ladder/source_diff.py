@@ -40,6 +40,12 @@ PROBLEMS: dict[str, Problem] = {
 
 LABELS = (*PROBLEMS, NUMPY)
 """What a source is of: a problem in CUDA, or all problems in NumPy."""
+FIRST_PROBLEM = "d 128, no mask"
+
+
+def known_label(wanted: str) -> str:
+    """What a source is of that a stop of a story names; where it names nothing that is known, the first."""
+    return wanted if wanted in LABELS else FIRST_PROBLEM
 
 
 def passes_of(label: str) -> Passes:

@@ -197,8 +197,7 @@ class RooflinePage(Page):
     @property
     def _hidden(self) -> Collection[str]:
         there = kernels_of([spot.row for spot in self.found.spots])
-        known = set(there) & set(self.only)
-        return set(there) - known if known else self.controller.hidden
+        return set(there) - set(self.only) if set(there) & set(self.only) else self.controller.hidden
 
     def _draw(self, session: Session | None, shown: Sequence[PointRow], found: Roofline) -> None:
         if session is not self.controller.session:

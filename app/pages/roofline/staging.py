@@ -9,8 +9,10 @@ from PySide6.QtWidgets import QPushButton, QStackedWidget, QWidget
 from flashscope.app.control.controller import Controller
 from flashscope.app.pages.roofline.card import TITLE, UNIT, RooflineCard
 from flashscope.app.pages.roofline.memories_card import MemoriesCard
+from flashscope.app.pages.roofline.stops import scene_of_spots
 from flashscope.app.pages.staging import Staging
 from flashscope.app.stage.names import MEMORIES
+from flashscope.app.stage.scene import Scene
 from flashscope.app.stage.story import Stop
 from flashscope.app.words.devices.roofline import staged_tier_text
 from flashscope.app.words.units import seqlen_text, tflops_text
@@ -56,18 +58,25 @@ class RooflineStaging(Staging):
         self._before: QWidget | None = None  # in front before the stage was taken
 
     @property
+    def scene(self) -> Scene:
+        """The points on show at the longest N; of memories what the session has."""
+        page = self._page
+        return super().scene if self._of_memories else scene_of_spots(page.found.spots, page.card.kernels)
+
+    @property
     def sentence(self) -> str:
         """What binds the fastest kernel at the longest N, and the baseline; or how fast memories are."""
         if self._of_memories:
             return self._page.memories.sentence.text()
-        shown = self._page.card.kernels
-        placed = [spot for spot in self._page.found.spots if spot.placed and spot.row.kernel in shown]
-        if not placed:
+        scene, kernels = self.scene, self._page.card.kernels
+        shown = (spot for spot in self._page.found.spots if spot.placed and spot.row.kernel in kernels)
+        there = sorted(
+            (spot for spot in shown if spot.row.seqlen == scene.seqlen), key=lambda one: -one.tflops
+        )
+        if not there or scene.seqlen is None:
             return ""
-        longest = max(spot.row.seqlen for spot in placed)
-        there = sorted((spot for spot in placed if spot.row.seqlen == longest), key=lambda one: -one.tflops)
         base = [spot for spot in there[1:] if spot.row.kernel == FAVOURED_BASELINE]
-        return f"At N = {seqlen_text(longest)}: {'; '.join(map(_told, [there[0], *base]))}."
+        return f"At N = {seqlen_text(scene.seqlen)}: {'; '.join(map(_told, [there[0], *base]))}."
 
     @property
     def stop(self) -> Stop:

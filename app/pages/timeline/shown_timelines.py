@@ -77,6 +77,11 @@ class ShownTimelines(QObject):
         places = (self.first.currentData(), self.second.currentData())
         return [there[place] for place in places if place is not None and 0 <= place < len(there)]
 
+    @property
+    def ready(self) -> bool:
+        """Whether what is chosen is drawn."""
+        return [one.rows.timeline for one in self.drawn] == self.chosen
+
     def expect(self, kernels: Sequence[str]) -> None:
         """Show timelines of these kernels of the session that is taken next, as a stop of a story would."""
         self._expected = kernels

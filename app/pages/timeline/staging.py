@@ -17,6 +17,8 @@ from flashscope.app.stage.story import Stop
 from flashscope.app.words.inside.timelines import run_name
 from flashscope.app.words.results.provenance import Provenance, of_kept, of_machine
 
+MADE_READY = "The timelines are being made ready …"
+
 
 class TimelineBoard(Protocol):
     """One or two timelines.
@@ -57,11 +59,13 @@ class TimelineStaging(PageStaging[TimelineBoard]):
     @property
     def settled(self) -> bool:
         """Whether what is chosen is drawn."""
-        return self._page.lineup.chores.idle
+        return self._page.lineup.ready
 
     @property
     def scene(self) -> Scene:
         """The numbers of the timelines on show."""
+        if not self.settled:
+            return Scene(waiting=MADE_READY)
         drawn = self._page.lineup.drawn
         return scene_of_timelines([one.rows.timeline for one in drawn], [one.facts for one in drawn])
 

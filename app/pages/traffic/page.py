@@ -17,10 +17,11 @@ from flashscope.app.pages.traffic.shown import (
     CountedPoint,
     groups,
     hidden_kernels_text,
+    named,
     nearest,
     none_of_curve,
     others,
-    telling,
+    staged,
     too_slow,
     why_none,
 )
@@ -55,7 +56,6 @@ HEADING = "DRAM traffic of one run"
 QUESTION = "What crosses the memory bus while a kernel runs?"
 OPEN, COUNT = "Open the recording with counters", "New sweep with counters …"
 BESIDE = 2  # kernels that a stage shows side by side
-MOST_STAGED = 3  # that it shows at all
 
 
 class TrafficPage(Page):
@@ -225,8 +225,7 @@ class TrafficPage(Page):
     def _offered(self) -> list[CountedPoint]:
         """The points that have a curve at the N on show; on a stage, of the kernels wanted there."""
         there = [] if self.seqlen is None else self._of_curve().get(self.seqlen, [])
-        wanted = [one for one in there if not self.only or one.row.kernel in self.only]
-        return telling(wanted) if self.staging.on and len(wanted) > MOST_STAGED else wanted
+        return (staged if self.staging.on else named)(there, self.only)
 
     def _of_curve(self) -> dict[int, list[CountedPoint]]:
         """The points of the problems on show that have a curve, by N."""

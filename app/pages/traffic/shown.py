@@ -24,6 +24,7 @@ NOT_ASKED = (
 )
 TOO_SLOW = 4  # times the next slower run
 FEWEST = 2  # kernels that stay on show
+MOST_STAGED = 3  # side by side on a stage
 NS_IN_MS = 1e6
 
 
@@ -70,6 +71,17 @@ def telling(shown: Sequence[CountedPoint]) -> list[CountedPoint]:
     fastest = sorted(shown, key=lambda one: one.traffic.run_ns)
     base = [one for one in fastest[1:] if one.row.kernel == FAVOURED_BASELINE]
     return [*base, *fastest[: FEWEST - len(base)]]
+
+
+def named(shown: Sequence[CountedPoint], kernels: Collection[str]) -> list[CountedPoint]:
+    """Those of these kernels, or all where none is named."""
+    return [one for one in shown if not kernels or one.row.kernel in kernels]
+
+
+def staged(shown: Sequence[CountedPoint], kernels: Collection[str]) -> list[CountedPoint]:
+    """The same; of more than stand side by side on a stage the telling."""
+    wanted = named(shown, kernels)
+    return telling(wanted) if len(wanted) > MOST_STAGED else wanted
 
 
 def hidden_kernels_text(shown: Sequence[CountedPoint], hidden: Collection[str], *, chosen: bool) -> str:

@@ -9,42 +9,32 @@ from PySide6.QtCore import QObject, Signal
 
 from flashscope.app.control.chores import Chores
 from flashscope.app.control.controller import Controller
-from flashscope.app.figures.series import kernels_of, seqlens_of
-from flashscope.app.pages.ladder.ladder_recording import (
-    LadderRecording,
-    common_lengths,
-    read_ladder_recording,
-)
-from flashscope.app.pages.ladder.page import FIRST, FIRST_PROBLEM
-from flashscope.app.pages.ladder.source_diff import LABELS, before_of, passes_of
+from flashscope.app.pages.ladder.ladder_recording import LadderRecording, read_ladder_recording
 from flashscope.app.pages.ladder.stalls.shelf import there_with
 from flashscope.app.pages.ladder.stalls.stops import stalls_scene
 from flashscope.app.pages.timeline.stops import timeline_scene
-from flashscope.app.pages.traffic.shown import groups, nearest
+from flashscope.app.shell.stop_scenes import (
+    NO_PRESET,
+    CurvesOfSession,
+    ladder_scene,
+    scene_of_points,
+    step_scene,
+    walked_preset,
+    walked_trace,
+)
 from flashscope.app.stage.names import STALLS
-from flashscope.app.stage.numbers import step_numbers
 from flashscope.app.stage.scene import Scene
 from flashscope.app.stage.story import Stop
-from flashscope.app.stepper.choice import RowChoice
-from flashscope.app.stepper.cursor import Cursor
 from flashscope.app.stepper.modes import mode_named
-from flashscope.app.stepper.presets import PRESETS
-from flashscope.app.stepper.recorded import NONE as NO_TRACE
-from flashscope.app.stepper.recorded import newest_trace
-from flashscope.app.stepper.recording import Recording
-from flashscope.app.stepper.step_view import SteppedTrace, StepView
-from flashscope.kernels.cpu.trace import record
-from flashscope.profiles.results.model.curves import Curve, by_curve, telling_seqlen
-from flashscope.profiles.results.model.rows import PointRow, rows
-from flashscope.profiles.results.quantities.registry import favoured_baseline
+from flashscope.app.stepper.step_view import SteppedTrace
+from flashscope.profiles.results.model.curves import by_curve
+from flashscope.profiles.results.model.rows import rows
 from flashscope.profiles.store import SessionFileError, loading
 from flashscope.profiles.wire.events import Event, Readings
 
-CurvesOfSession: TypeAlias = Mapping[Curve, Sequence[PointRow]]
 SceneSource: TypeAlias = CurvesOfSession | SteppedTrace | LadderRecording | Scene | str
 READING = "Being read …"
 NOTHING = "Nothing is on show, and the stop names no session."
-NO_PRESET = "The Stepper keeps what it shows; name a preset to have its figures."
 
 
 class Scenes(QObject):
@@ -82,13 +72,13 @@ class Scenes(QObject):
             return self._stalled(stop, session or self._controller.path)
         if stop.page == "ladder":
             known = self._look("ladder", _read_ladder)
-            return _ladder_scene(stop, known) if isinstance(known, LadderRecording) else _waiting(known)
+            return ladder_scene(stop, known) if isinstance(known, LadderRecording) else _waiting(known)
         if stop.page == "timeline":
             return self._timed(stop, session or self._controller.path)
         curves = self._curves(session)
         if not isinstance(curves, Mapping):
             return _waiting(curves)
-        return scene_of_stop(stop, curves, self._controller.seqlen)
+        return scene_of_points(stop, curves, self._controller.seqlen)
 
     def wait(self) -> None:
         """Return when nothing is being read; to be called before this object goes."""
@@ -111,17 +101,13 @@ class Scenes(QObject):
         if mode_named(stop.mode).apart:
             return Scene()  # a sentence has no numbers of what it walks
         if stop.preset:
-            walked = self._look(("stepper", stop.preset, stop.mode), partial(_walk, stop.preset, stop.mode))
+            walked = self._look(("stepper", stop.preset, stop.mode), partial(walked_preset, stop))
         elif session is not None:
             key = "trace", session, _changed(session), stop.mode, stop.kernels, stop.seqlen
             walked = self._look(key, partial(_walk_recorded, session, stop))
         else:
             return Scene(waiting=NO_PRESET)
-        if not isinstance(walked, SteppedTrace):
-            return _waiting(walked)
-        start = Cursor(walked.timeline)
-        cursor = start.next_tile() if stop.step is None else start.to(stop.step)
-        return Scene(numbers=step_numbers(StepView(walked, cursor, RowChoice())))
+        return step_scene(stop, walked) if isinstance(walked, SteppedTrace) else _waiting(walked)
 
     def _curves(self, session: Path | None) -> SceneSource | None:
         if session is not None:
@@ -149,49 +135,6 @@ class Scenes(QObject):
     def _forget(self) -> None:
         self._on_show = None
         self.changed.emit()
-
-
-def scene_of_stop(stop: Stop, curves: CurvesOfSession, seqlen: int | None) -> Scene:
-    """What a page of a session shows of a stop.
-
-    Args:
-        stop: The stop.
-        curves: The session's points.
-        seqlen: What the user looks at, for a page whose stops name no N.
-    """
-    first: Sequence[PointRow] = next(iter(curves.values()), ())
-    if stop.page == "profile":
-        named = [members for curve, members in curves.items() if curve.label == stop.curve]
-        return _curve_scene(stop, named[-1] if named else first)
-    if stop.page == "traffic":
-        return _traffic_scene(stop, [row for members in curves.values() for row in members])
-    return Scene(first, seqlen)
-
-
-def _curve_scene(stop: Stop, members: Sequence[PointRow]) -> Scene:
-    kernels = kernels_of(members)
-    shown = [name for name in kernels if name in stop.kernels] or kernels
-    baseline = stop.baseline if stop.baseline in kernels else favoured_baseline(kernels)
-    measured = stop.seqlen in seqlens_of(members)
-    seqlen = stop.seqlen if measured else telling_seqlen(members)
-    return Scene(members, seqlen, shown[-1] if shown else "", baseline or "")
-
-
-def _traffic_scene(stop: Stop, members: Sequence[PointRow]) -> Scene:
-    there = next(iter(groups(members).values()), {})
-    if not there:
-        return Scene(waiting="No DRAM traffic was counted in this session.")
-    seqlen = nearest(sorted(there), stop.seqlen)
-    shown = [one.row for one in there[seqlen] if not stop.kernels or one.row.kernel in stop.kernels]
-    return Scene(shown, seqlen, shown[-1].kernel if shown else "")
-
-
-def _ladder_scene(stop: Stop, known: LadderRecording) -> Scene:
-    label = stop.curve if stop.curve in LABELS else FIRST_PROBLEM
-    passes, kernel = passes_of(label), stop.kernels[-1] if stop.kernels else FIRST
-    before, members = before_of(kernel, label), known.curves.get(label, ())
-    both = common_lengths(members, [name for name in (before, kernel) if name])
-    return Scene(members, stop.seqlen or max(both, default=None), kernel, before, passes=passes)
 
 
 def _waiting(found: SceneSource | None) -> Scene:
@@ -236,10 +179,7 @@ def _read_stalls(path: Path | None, stop: Stop) -> SceneSource:
 def _walk_recorded(path: Path, stop: Stop) -> SceneSource:
     try:
         with loading(path) as (session, _readings):
-            if not session.traces:
-                return NO_PRESET
-            trace = newest_trace(session.traces, stop.kernels, stop.seqlen)
-            return mode_named(stop.mode).steps(Recording.of(trace)) if trace is not None else NO_TRACE
+            return walked_trace(stop, session.traces)
     except (SessionFileError, OSError) as error:
         return str(error)
 
@@ -249,10 +189,3 @@ def _read_ladder() -> SceneSource:
         return read_ladder_recording()
     except (SessionFileError, OSError) as error:
         return str(error)
-
-
-def _walk(preset: str, mode: str) -> SceneSource:
-    made = next((one for one in PRESETS if one.key == preset), None)
-    if made is None:
-        return f"There is no preset {preset!r}."
-    return mode_named(mode).steps(Recording.of(record(made.make("cpu", made.order))))

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from flashscope.app.pages.ladder.source_diff import LABELS, before_of
+from flashscope.app.pages.ladder.source_diff import before_of, known_label
 from flashscope.app.pages.ladder.stalls.reading import ReadProfile, reading_of
 from flashscope.app.pages.ladder.stalls.shelf import Shelved, alike, is_of
 from flashscope.app.stage.numbers import stall_numbers
@@ -10,7 +10,6 @@ from flashscope.app.stage.scene import Scene
 from flashscope.app.stage.story import Stop
 
 NONE = "No stalls of this kernel are recorded for this problem."
-FIRST_PROBLEM = "d 128, no mask"
 
 
 def scene_of_stalls(read: ReadProfile | None) -> Scene:
@@ -33,10 +32,7 @@ def scene_of_stalls(read: ReadProfile | None) -> Scene:
 
 def stalls_scene(stop: Stop, there: Sequence[Shelved]) -> Scene:
     """The same of a stop, from these profiles."""
-    label, kernel = (
-        stop.curve if stop.curve in LABELS else FIRST_PROBLEM,
-        stop.kernels[-1] if stop.kernels else "",
-    )
+    label, kernel = known_label(stop.curve), stop.kernels[-1] if stop.kernels else ""
     shown = next((one.profile for one in there if is_of(one.profile, kernel, label)), None)
     if shown is None:
         return scene_of_stalls(None)

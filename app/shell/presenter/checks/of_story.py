@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from flashscope.app.pages.ladder.source_diff import LABELS, read
-from flashscope.app.shell.presenter.checks.scenes import FIRST_LADDER, scene_at
+from flashscope.app.pages.ladder.source_diff import known_label, read
+from flashscope.app.shell.presenter.checks.scenes import scene_at
 from flashscope.app.stage.blanks import unfilled
 from flashscope.app.stage.live import Unrunnable, plan_here
 from flashscope.app.stage.marking import marked_lines
@@ -84,7 +84,7 @@ def _marks(story: Story) -> Iterator[ProbeFinding]:
     for number, stop in enumerate(story.stops, 1):
         if not stop.marked or not stop.kernels:
             continue
-        source = read(stop.kernels[-1], stop.curve if stop.curve in LABELS else FIRST_LADDER)
+        source = read(stop.kernels[-1], known_label(stop.curve))
         if isinstance(source, str) or not marked_lines(source.sources[1], stop.marked):
             why = source if isinstance(source, str) else f"no line holds {' or '.join(stop.marked)}"
             yield ProbeFinding(

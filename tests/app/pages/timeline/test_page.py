@@ -17,6 +17,7 @@ from flashscope.app.look.theme import DARK, LIGHT
 from flashscope.app.pages.timeline import TimelinePage
 from flashscope.app.pages.timeline.card import LanesCard
 from flashscope.app.pages.timeline.detail import HINT
+from flashscope.app.pages.timeline.staging import MADE_READY
 from flashscope.app.words.inside.timelines import NUMPY, NUMPY_LINES
 from flashscope.kernels.workload.timeline import StageTimeline
 from flashscope.profiles.engine.contract import Sink
@@ -396,3 +397,18 @@ def test_a_stage_draws_the_rows_that_end_last_as_far_as_there_is_room_and_says_h
     QApplication.processEvents()
     assert card.plot.drawn is card.plot.rows
     assert card.scrolling.isVisible()
+
+
+def test_as_long_as_what_is_chosen_is_not_drawn_a_stage_says_so_and_nothing_of_what_was(
+    shown: Shown, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lineup, staging = shown.page.lineup, shown.page.staging
+    shown.say(made_timeline("flash1"))
+    shown.qtbot.waitUntil(lambda: staging.settled and not staging.scene.waiting)
+    monkeypatch.setattr(lineup.chores, "do_instead", lambda *_: None)  # a machine that does not get to it
+    shown.controller.timelines.take(TimelineReady(timeline=made_timeline("flash2")))
+    assert not staging.settled
+    assert staging.scene.waiting == MADE_READY
+    monkeypatch.undo()
+    lineup.draw()
+    shown.qtbot.waitUntil(lambda: staging.settled and not staging.scene.waiting)

@@ -9,6 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from flashscope.app.pages.ladder import LadderPage
 from flashscope.app.pages.profile import ProfilePage
+from flashscope.app.pages.timeline import TimelinePage
 from flashscope.app.shell.main_window import MainWindow
 from flashscope.app.stage.story import Story, read_story
 from flashscope.profiles.wire.events import TraceReady
@@ -43,6 +44,8 @@ def settle(window: MainWindow, rig: Rig, qtbot: QtBot) -> None:
     if isinstance(window.page, LadderPage):
         window.page.chores.wait()
         qtbot.waitUntil(lambda: not window.page.staging.scene.waiting)
+    if isinstance(window.page, TimelinePage):
+        qtbot.waitUntil(lambda: window.staging.settled)  # a stage waits for that, but not for ever
     window.appearance.finish()
     qtbot.waitUntil(lambda: not stage.loading.on)
 

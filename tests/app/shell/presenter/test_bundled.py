@@ -64,7 +64,7 @@ def expected(window: MainWindow, stop: Stop) -> str:
     path = story.session_of(stop) if story else None
     if not stop.sentence:
         return window.staging.sentence
-    if path is not None and stop.page in {"stepper", "timeline"}:
+    if path is not None and stop.page in {"stepper", "timeline", "roofline"}:
         return fill(stop.sentence, scene_at(stop, load(path)))
     if path is None:
         return fill(stop.sentence, window.page.staging.scene)
