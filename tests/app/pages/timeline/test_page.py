@@ -1,92 +1,21 @@
 """The Timeline page, by mouse and by keys, over timelines whose bars are known."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 from msgspec.structs import replace
-from PySide6.QtCore import QPoint, QPointF, Qt
-from PySide6.QtGui import QWheelEvent
+from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from flashscope.app.control.chores import wait_for_all
-from flashscope.app.control.controller import Controller
-from flashscope.app.look.theme import DARK, LIGHT
-from flashscope.app.pages.timeline import TimelinePage
-from flashscope.app.pages.timeline.card import LanesCard
+from flashscope.app.look.theme import LIGHT
 from flashscope.app.pages.timeline.detail import HINT
-from flashscope.app.pages.timeline.staging import MADE_READY
 from flashscope.app.words.inside.timelines import NUMPY, NUMPY_LINES
-from flashscope.kernels.workload.timeline import StageTimeline
-from flashscope.profiles.engine.contract import Sink
-from flashscope.profiles.wire.events import RequestFailed, TimelineProgress, TimelineReady
+from flashscope.profiles.wire.events import RequestFailed, TimelineProgress
 from tests.app import fakes
-from tests.app.bench import NoRecorder, end
-from tests.app.fakes import SilentEngine
 from tests.app.mouse import wheel
+from tests.app.pages.timeline.conftest import Shown
 from tests.app.timelines import made_timeline
 
 WARPGROUPS = "producer", "warpgroup 1", "warpgroup 2"
-
-
-class Shown:
-    """The page in front, and what is around it."""
-
-    def __init__(self, controller: Controller, engine: SilentEngine, qtbot: QtBot) -> None:
-        self.controller, self.engine, self.qtbot = controller, engine, qtbot
-        self.page = TimelinePage(controller, DARK)
-        qtbot.addWidget(self.page)
-        self.page.resize(1000, 640)
-        self.page.show()
-        qtbot.waitExposed(self.page)
-
-    def say(self, *timelines: StageTimeline) -> None:
-        """Have these recorded, and drawn."""
-        for one in timelines:
-            with self.qtbot.waitSignal(self.page.lineup.changed):
-                self.controller.timelines.take(TimelineReady(timeline=one))
-        self.qtbot.waitUntil(lambda: len(self.page.lineup.drawn) == len(self.page.lineup.chosen))
-        QApplication.processEvents()
-
-    def place_of(self, bar: int, card: int = 0) -> tuple[LanesCard, QPoint]:
-        """The middle of a bar on its plot."""
-        shown = self.page.cards[card]
-        box = shown.plot._item.box_of(bar)
-        return shown, shown.plot.mapFromScene(shown.plot.box.mapViewToScene(box.center()))
-
-    def point_at(self, bar: int, card: int = 0) -> None:
-        shown, place = self.place_of(bar, card)
-        shown.plot._point(QPointF(shown.plot.mapToScene(place)))
-
-    def click(self, bar: int, card: int = 0) -> None:
-        shown, place = self.place_of(bar, card)
-        QTest.mouseClick(shown.plot.viewport(), Qt.MouseButton.LeftButton, pos=place)
-
-    def wheel_with_shift(self, notches: int) -> None:
-        """Turn the wheel over the middle of the first plot while Shift is held."""
-        keys, view = Qt.KeyboardModifier.ShiftModifier, self.page.cards[0].plot.viewport()
-        place = QPointF(view.rect().center())
-        turned, none = QPoint(0, 120 * notches), Qt.MouseButton.NoButton
-        there = QPointF(view.mapToGlobal(place))
-        phase = Qt.ScrollPhase.NoScrollPhase
-        QApplication.sendEvent(view, QWheelEvent(place, there, QPoint(), turned, none, keys, phase, False))
-
-
-@pytest.fixture
-def shown(qtbot: QtBot, tmp_path: Path, qapp: QApplication) -> Iterator[Shown]:
-    made: list[SilentEngine] = []
-
-    def make(sink: Sink) -> SilentEngine:
-        made.append(SilentEngine(sink))
-        return made[0]
-
-    controller = Controller(make, tmp_path, NoRecorder)
-    front = Shown(controller, made[0], qtbot)
-    yield front
-    wait_for_all(front.page)
-    end(controller)
 
 
 def test_an_empty_page_offers_to_record_and_says_what_that_needs(shown: Shown) -> None:
@@ -299,17 +228,6 @@ def test_two_builds_of_one_kernel_are_told_apart_in_the_list(shown: Shown) -> No
     assert len(shown.page.shown) == 2
 
 
-def test_a_stop_of_a_backward_timeline_leads_back_to_it_and_not_to_the_forward_pass(shown: Shown) -> None:
-    backward, forward = made_timeline("flash2", passes="backward"), made_timeline("flash2")
-    shown.say(backward)
-    stop = shown.page.staging.stop
-    assert (stop.kernels, stop.curve) == (("flash2",), "d 8, backward, no mask")
-    shown.say(forward)
-    shown.page.lineup.show_these([forward])
-    shown.page.staging.show_stop(stop)
-    assert shown.page.lineup.chosen == [backward]
-
-
 def test_a_chosen_tile_is_asked_of_the_stepper_with_its_heads_own_inputs(shown: Shown) -> None:
     shown.say(made_timeline())
     asked: list[tuple[object, tuple[int, int]]] = []
@@ -377,38 +295,3 @@ def test_the_plot_says_what_it_is_to_those_who_do_not_see_it(shown: Shown) -> No
     plot = shown.page.cards[0].plot
     assert plot.accessibleName() == "Timeline of flash2: 8 rows of 1 lanes over time"
     assert "build with clocks" in plot.accessibleDescription()
-
-
-def test_a_stage_draws_the_rows_that_end_last_as_far_as_there_is_room_and_says_how_many_of_how_many(
-    shown: Shown,
-) -> None:
-    shown.say(made_timeline("flash2", seqlen=256, rows=132, lanes=WARPGROUPS, row_kind="SM"))
-    page, card = shown.page, shown.page.cards[0]
-    assert card.scrolling.isVisible()
-    page.staging.show_stop(page.staging.stop)
-    QApplication.processEvents()
-    assert card.plot.drawn is not None
-    drawn = len(card.plot.drawn.names)
-    assert 1 <= drawn < 132
-    assert card.plot.units <= card.plot.room
-    assert not card.scrolling.isVisible()
-    assert card.told.text().startswith(f"{drawn} of 132 SMs, the last to end")
-    page.staging.leave()
-    QApplication.processEvents()
-    assert card.plot.drawn is card.plot.rows
-    assert card.scrolling.isVisible()
-
-
-def test_as_long_as_what_is_chosen_is_not_drawn_a_stage_says_so_and_nothing_of_what_was(
-    shown: Shown, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    lineup, staging = shown.page.lineup, shown.page.staging
-    shown.say(made_timeline("flash1"))
-    shown.qtbot.waitUntil(lambda: staging.settled and not staging.scene.waiting)
-    monkeypatch.setattr(lineup.chores, "do_instead", lambda *_: None)  # a machine that does not get to it
-    shown.controller.timelines.take(TimelineReady(timeline=made_timeline("flash2")))
-    assert not staging.settled
-    assert staging.scene.waiting == MADE_READY
-    monkeypatch.undo()
-    lineup.draw()
-    shown.qtbot.waitUntil(lambda: staging.settled and not staging.scene.waiting)
