@@ -91,9 +91,9 @@ def _enough(_: Measurement, accepted: Samples) -> Doubt | None:
     return _graded(-count, -4, -2, f"only {told}" if count else "no sample counts")
 
 
-def _rejected(measurement: Measurement, accepted: Samples) -> Doubt | None:
+def _rejected(measurement: Measurement, _: Samples) -> Doubt | None:
     reasons = Counter(sample.rejected for sample in measurement.samples if sample.rejected is not None)
-    share = 1 - len(accepted) / len(measurement.samples)
+    share = reasons.total() / len(measurement.samples)
     told = "; ".join(f"{reason} ({count})" for reason, count in reasons.most_common())
     return _graded(share, 0.1, 0.5, f"{_percent(share)} of the samples rejected: {told}")
 

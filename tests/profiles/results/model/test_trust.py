@@ -159,6 +159,16 @@ def test_a_rule_makes_of_a_point_what_its_table_says(name: str) -> None:
     assert any(reason in one for one in trust.reasons) if reason else not trust.reasons
 
 
+@pytest.mark.parametrize("count", [10, 20, 30, 40, 50])
+def test_exactly_a_tenth_of_the_samples_rejected_is_worth_a_word_however_many_there_are(count: int) -> None:
+    left_out = tuple(Sample(1.0, "throttled: hardware slowdown") for _ in range(count // 10))
+    kept = tuple(Sample(1.0) for _ in range(count - len(left_out)))
+    trust = trust_of(replace(point(), samples=(*kept, *left_out)))
+    assert trust is not None
+    assert trust.word == "fair"
+    assert trust.reasons[0].startswith("10% of the samples rejected")
+
+
 def test_a_wrong_output_is_doubtful_and_a_point_without_samples_has_no_word() -> None:
     wrong = replace(point(()), correctness=replace(CHECKED, passed=False))
     assert trust_of(wrong) == Trust("doubtful", ("its output failed the comparison with float64",))
