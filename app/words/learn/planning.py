@@ -10,8 +10,8 @@ from flashscope.profiles.results.planner.outlook import Outlook, Prospect
 
 NOTHING = "-"
 NOT_RECORDED = (
-    "The session has no N at which standard and a tiled kernel both ran the forward pass on sequences of one"
-    " length without pages."
+    "The session has no N at which standard and a tiled kernel both ran the forward pass with as many query"
+    " rows as keys, on sequences of one length without pages."
 )
 
 
