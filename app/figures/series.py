@@ -116,8 +116,14 @@ def _series(kernel: str, rows: Sequence[PointRow], quantity: Quantity, base: dic
             if row.status not in UNFINISHED and not row.done
         ),
         running=next((row.seqlen for row in rows if row.status == "running"), None),
-        doubted=np.array([not quantity.exact and _is_doubtful(row) for row in rows], dtype=np.bool_),
+        doubted=np.array([_doubted(quantity, row, base) for row in rows], dtype=np.bool_),
     )
+
+
+def _doubted(quantity: Quantity, row: PointRow, base: dict[int, PointRow]) -> bool:
+    """Whether its samples are not trusted, or those of what a relative quantity is over."""
+    over = base.get(row.seqlen) if quantity.relative else None
+    return not quantity.exact and any(_is_doubtful(one) for one in (row, over) if one is not None)
 
 
 def _is_doubtful(row: PointRow) -> bool:

@@ -105,13 +105,13 @@ def _curve(
     session: Session, curve: Curve, members: Sequence[PointRow], classes: Mapping[str, str]
 ) -> Iterator[Element]:
     kernels = kernels_of(members)
-    baseline = favoured_baseline(kernels)
+    baseline = favoured_baseline(session.plan.kernels)
     shown = [one for one in PLOTTED if one.relative or any(map(one.says, members))]
     yield tag("h2", curve.whole_label)
     yield legend_element(kernels, classes)
     yield tag("div", *(figure_of(one, members, baseline, classes) for one in shown), class_="grid")
     yield figures.over_seqlen(members, wanders(session))
-    yield figures.all_figures(members, baselines(members, favoured_baseline(session.plan.kernels)))
+    yield figures.all_figures(members, baselines(members, baseline))
 
 
 def _end(session: Session, measured: Sequence[PointRow]) -> Iterator[Element]:

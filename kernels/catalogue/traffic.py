@@ -67,15 +67,15 @@ class LoopTraffic:
 
     def nbytes(self, problem: Problem, backend: Backend, tiles: Tiles) -> int:
         """The formula's bytes, of a problem whose sequences are alike."""
-        return self.formula(self._as_computed(problem, backend), tiles)
+        return self.formula(self.as_computed(problem, backend), tiles)
 
     def passed_on(self, problem: Problem, backend: Backend) -> tuple[Passed, Passed]:
         """S and P; nothing of either where the kernel does not pass them through memory."""
         if self.matrices is None:
             return Passed(0, 0), Passed(0, 0)
-        return self.matrices(self._as_computed(problem, backend), TILES[backend])
+        return self.matrices(self.as_computed(problem, backend), TILES[backend])
 
-    def _as_computed(self, problem: Problem, backend: Backend) -> Problem:
+    def as_computed(self, problem: Problem, backend: Backend) -> Problem:
         """The problem with those masks alone by which the kernel leaves work out."""
         if backend == "cuda" or self.skips_on_cpu:
             return problem

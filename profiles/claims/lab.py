@@ -18,7 +18,8 @@ Topic = Literal[
 bytes by counters, the rates of caches, and what PyTorch's dispatcher takes in float32 and for odd head dims,
 of which there is no recording."""
 
-SHEET_TFLOPS, SHEET_GPUS = 989.4, ("H100", "H200")
+SHEET_TFLOPS, SHEET_GPUS, SHEET_SMS = 989.4, ("H100", "H200"), 132
+SLOWER = "NVL"  # of the same name and as many multiprocessors, with a lower clock
 SHEET = "NVIDIA's data sheet: 989.4 TFLOP/s in 16 bits without sparsity"
 
 Measure = Callable[[Topic], Session | None]
@@ -130,7 +131,7 @@ class Lab:
     def peak(self) -> PeakRate | None:
         """The peak of 16-bit products: the data sheet's, or what was reached where that is not known."""
         device = self.device("h200-peers")
-        if device and any(name in device.name for name in SHEET_GPUS):
+        if device and _on_sheet(device):
             return PeakRate(SHEET_TFLOPS, SHEET)
         reached = self.ceiling(matmul_key("bfloat16"))
         return PeakRate(reached, "a measured product") if reached else None
@@ -140,6 +141,12 @@ class Lab:
             return load(self.recordings / f"{topic}{SUFFIX}")
         except SessionFileError:
             return None
+
+
+def _on_sheet(device: Device) -> bool:
+    """Whether a GPU has the rate of the data sheet: all of its 132 multiprocessors, at their full clock."""
+    named = any(name in device.name for name in SHEET_GPUS) and SLOWER not in device.name
+    return named and device.multiprocessors in {None, SHEET_SMS}
 
 
 def shapes(found: Sequence[PointRow]) -> dict[tuple[int, bool, int], dict[str, PointRow]]:

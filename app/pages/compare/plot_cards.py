@@ -27,7 +27,7 @@ from flashscope.app.widgets.term_label import TermLine
 from flashscope.app.words.glossary import with_line
 from flashscope.app.words.kinds import unit_text, words_of
 from flashscope.app.words.results.verdicts import pair_ratio_text, spoken
-from flashscope.profiles.results.compare.wording import change_word, percent
+from flashscope.profiles.results.compare.wording import change_text, change_word
 from flashscope.profiles.results.model.curves import Curve
 from flashscope.profiles.results.quantities.registry import RUNTIME
 
@@ -237,7 +237,8 @@ def _tip(findings: Findings, place: int) -> str:
     """A pair in words, for the pointer."""
     _, pair = findings.pairs[place]
     told = spoken(pair)
-    change = f" by {percent(pair.change)}" if pair.better is not None and pair.change else ""
+    verdict, change = pair.verdict, pair.change
+    by = f" by {change_text(change, verdict)}" if verdict and change and pair.better is not None else ""
     where = f"{pair.kernel}, {findings.curve_at(place).label}, N = {pair.base.seqlen}"
     ratio = f", ratio {pair_ratio_text(pair.ratio)}" if pair.ratio is not None else ""
-    return f"{where}\n{told.glyph} {told.word}{change}{ratio}"
+    return f"{where}\n{told.glyph} {told.word}{by}{ratio}"

@@ -8,7 +8,6 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QWidget
 
 from flashscope.app.control.chores import at_once
-from flashscope.app.figures.series import kernels_of
 from flashscope.app.look.picture import PictureOptions
 from flashscope.app.look.theme import THEMES, Theme
 from flashscope.app.look.zoom import ZOOM, px
@@ -109,7 +108,7 @@ def _card(key: str, session: Session, members: Sequence[PointRow], theme: Theme,
     card = SweepCard(QUANTITIES[key], theme)
     card.setParent(place)
     card.resize(0, 0)  # the picture says how large its plots are
-    baseline = favoured_baseline(kernels_of(members))
+    baseline = favoured_baseline(session.plan.kernels)
     card.show_rows(session, members, baseline)
     told = of_curve(session, members)
     card.show_hero(told.kernel if told is not None else "")

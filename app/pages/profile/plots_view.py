@@ -187,7 +187,8 @@ class PlotsView(PlotsAndPanel):
         session = self._session
         self._rows = rows = () if self.curve is None else self._curves[self.curve]
         kernels = kernels_of(rows)
-        self.baseline = self._wanted if self._wanted in kernels else favoured_baseline(kernels)
+        planned = session.plan.kernels if session is not None else ()
+        self.baseline = self._wanted if self._wanted in kernels else favoured_baseline(planned)
         if kernels != self._kernels:
             self._kernels = kernels
             self._hidden.clear()

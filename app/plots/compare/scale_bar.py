@@ -11,7 +11,8 @@ from flashscope.app.look.fonts import ui_font
 from flashscope.app.look.theme import CAPTION_PX, Theme
 from flashscope.app.look.zoom import px
 from flashscope.app.plots.compare.heat_item import shades
-from flashscope.profiles.results.compare.wording import percent
+from flashscope.profiles.results.compare.model import PairVerdict
+from flashscope.profiles.results.compare.wording import change_text
 
 BAR = (150, 9)  # pixels
 HEIGHT = 18
@@ -26,10 +27,10 @@ class ScaleBar(QWidget):
         self._theme, self._left, self._right = theme, "", ""
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
 
-    def show_span(self, span: float, better: str, worse: str) -> None:
+    def show_span(self, span: float, better: PairVerdict, worse: PairVerdict) -> None:
         """Name both ends: a change of `span`, a natural logarithm, or more."""
-        share = percent(math.expm1(span))
-        self._left, self._right = f"{share} {better}", f"{share} {worse}"
+        change = math.expm1(span)
+        self._left, self._right = (f"{change_text(change, word)} {word}" for word in (better, worse))
         ends = f"{self._left} over no change to {self._right}"
         self.setAccessibleName(f"Colours from {ends}; {', '.join(OTHERS)}")
         self.update()

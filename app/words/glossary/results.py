@@ -114,7 +114,7 @@ COMPARING = (
 TRAFFIC = (
     Meaning(
         "compulsory DRAM",
-        "What must cross the bus however clever a kernel is: inputs read once, outputs written once.",
+        "What must cross the bus however clever a kernel is: what masks leave of inputs, and outputs, once.",
         ("compulsory",),
     ),
     Meaning(

@@ -10,8 +10,8 @@ from flashscope.profiles.results.planner.outlook import Outlook, Prospect
 
 NOTHING = "-"
 NOT_RECORDED = (
-    "The session has no N at which standard and a tiled kernel both ran the forward pass on sequences of one"
-    " length without pages."
+    "The session has no N at which standard and a tiled kernel both ran the forward pass with as many query"
+    " rows as keys, on sequences of one length without pages."
 )
 
 
@@ -127,9 +127,8 @@ def crossing_text(tiled: str, found: Crossing) -> str:
     if found.high == first:
         return f"{tiled} is faster than standard at every N measured, from {seqlen_full(first)} on."
     if found.low is None:
-        return (
-            f"{tiled} is faster than standard from N = {seqlen_full(found.high)} on; below, they are as fast."
-        )
+        from_here = f"from N = {seqlen_full(found.high)} on"
+        return f"{tiled} is faster than standard {from_here}; below, they are as fast, or swap."
     between = f"between N = {seqlen_full(found.low)} and {seqlen_full(found.high)}"
     if not found.clear:
         return f"{tiled} overtakes standard {between}; within that they are as fast, or swap."

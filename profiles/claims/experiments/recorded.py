@@ -6,6 +6,8 @@ from statistics import geometric_mean
 from flashscope.profiles.claims.lab import Lab, Topic, shapes
 from flashscope.profiles.claims.model import ClaimResult, Experiment, found, untested
 from flashscope.profiles.results.model.rows import PointRow
+from flashscope.profiles.results.quantities.quantity import value_of
+from flashscope.profiles.results.quantities.registry import QUANTITIES
 from flashscope.profiles.wire.ceilings import COPY, SHARED_READS
 
 PEERS: Topic = "h200-peers"
@@ -196,10 +198,8 @@ def by_counters(
 
 
 def bytes_moved(row: PointRow) -> float | None:
-    """Bytes to and from DRAM as counters saw them; None where nobody counted."""
-    parts = [row.measured(key) for key in ("dram_read_bytes", "dram_write_bytes")]
-    values = [part.value for part in parts if part is not None and part.value is not None]
-    return sum(values) if len(values) == len(parts) else None
+    """Bytes to and from DRAM as counters saw them, written back or not; None where nobody counted."""
+    return value_of(QUANTITIES["dram_bytes"], row)
 
 
 def point_footprint(row: PointRow | None) -> float | None:

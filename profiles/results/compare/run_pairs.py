@@ -34,7 +34,7 @@ from flashscope.profiles.results.compare.runs import (
     spread_of_cycles,
     spread_of_figures,
 )
-from flashscope.profiles.results.compare.wording import change_word, percent
+from flashscope.profiles.results.compare.wording import change_text, change_word, percent
 from flashscope.profiles.results.model.drift import LEAST_CHANGE
 from flashscope.profiles.results.quantities.quantity import Quantity
 from flashscope.profiles.results.statistics.bootstrap import Doubles
@@ -190,7 +190,7 @@ def _reason(quantity: Quantity, test: RunTest, verdict: PairVerdict) -> str:
     if verdict == "same":
         return f"within {percent(min(test.detectable, LARGEST_SAME))}"
     word = change_word(quantity, more=test.figures.change > 0)
-    told = f"{percent(math.expm1(abs(test.figures.change)))} {word}"
+    told = f"{change_text(math.expm1(abs(test.figures.change)), word)} {word}"
     if test.differs:
         return "it differs in clock cycles, and the time goes the other way"
     if test.by_clock:

@@ -21,7 +21,7 @@ from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.plan.seqlens import short_seqlen
 from flashscope.profiles.results.compare.evidence import TIMED
 from flashscope.profiles.results.compare.model import Difference, Lone, Pair, PairVerdict
-from flashscope.profiles.results.compare.wording import percent
+from flashscope.profiles.results.compare.wording import change_text
 from flashscope.profiles.results.model.curves import Curve, curve_by_problem
 from flashscope.profiles.results.quantities.quantity import Quantity
 
@@ -50,12 +50,12 @@ def _changes(pairs: Sequence[Pair]) -> Iterator[str]:
         changed = [pair for pair in pairs if pair.verdict == word]
         named = _named(changed)
         if named:
-            mean = _mean(named)
+            mean = _mean(named, word)
             label = " (geometric mean)" if mean else ""
             yield f"{named[0].kernel} {mean}{word}{label}{_where(named, pairs)}"
         left = len(changed) - len(named)
         if left:
-            range_ = "" if named or left < LEAST_NAMED else _range(changed)
+            range_ = "" if named or left < LEAST_NAMED else _range(changed, word)
             yield f"{left} {'more ' if named else ''}of {len(pairs)} points {word}{range_}"
 
 
@@ -68,22 +68,23 @@ def _named(changed: Sequence[Pair]) -> list[Pair]:
     return most if len(most) >= LEAST_NAMED and 2 * len(most) >= len(changed) else []
 
 
-def _mean(pairs: Sequence[Pair]) -> str:
+def _mean(pairs: Sequence[Pair], word: PairVerdict) -> str:
     """The geometric mean of their changes and a space; nothing where one of them is from or to 0."""
     known = [1 + pair.change for pair in pairs if pair.change is not None]
-    return (
-        f"{percent(prod(one ** (1 / len(known)) for one in known) - 1)} " if len(known) == len(pairs) else ""
-    )
+    if len(known) < len(pairs):
+        return ""
+    return f"{change_text(prod(one ** (1 / len(known)) for one in known) - 1, word)} "
 
 
-def _range(pairs: Sequence[Pair]) -> str:
+def _range(pairs: Sequence[Pair], word: PairVerdict) -> str:
     """From the least to the largest of their changes, after a comma; nothing where one is from or to 0."""
     known = [pair.change for pair in pairs if pair.change is not None]
     if len(known) < len(pairs):
         return ""
-    least, largest = min(known), max(known)
-    told = f"{1 + least:.3g}×" if percent(largest).endswith("×") else percent(least)
-    return ", " + " to ".join(dict.fromkeys((told, percent(largest))))
+    least, largest = (change_text(find(known), word) for find in (min, max))
+    if largest.endswith("×"):
+        least = f"{1 + min(known):.3g}×"
+    return ", " + " to ".join(dict.fromkeys((least, largest)))
 
 
 def _where(named: Sequence[Pair], pairs: Sequence[Pair]) -> str:

@@ -12,7 +12,7 @@ without it.
 import math
 from collections.abc import Mapping, Sequence
 from statistics import median
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
@@ -275,7 +275,7 @@ class _Replay(NamedTuple):
             share=self.share if len(self.shares) else None,
             reference=self.reference,
             ratios=ratios,
-            gains={kernel: 1 / (1 - self.share * (1 - 1 / ratio.value)) for kernel, ratio in ratios.items()},
+            gains={name: float(_gain(self.share, self.share / one.value)) for name, one in ratios.items()},
             missing={kernel: _why_missing(row) for kernel, row in rows.items() if row and not row.done},
         )
 
@@ -309,7 +309,7 @@ def _amdahl(kernel: str, calls: Sequence[_Replay]) -> Amdahl | None:
     ratios = [float(np.median(base) / np.median(other)) for base, other in (pair for _, pair in replayed)]
     shares = [one.share for one, _ in replayed]
     left = sum(share / ratio for share, ratio in zip(shares, ratios, strict=True))
-    step = 1 / (1 - sum(shares) + left)
+    step = float(_gain(sum(shares), left))
     return Amdahl(
         kernel=kernel,
         covered=sum(len(one.audited.layers) for one, _ in replayed),
@@ -325,12 +325,22 @@ def _amdahl_interval(value: float, replayed: Sequence[tuple[_Replay, tuple[Doubl
         return Ratio(value=value)
     generator = np.random.default_rng(0)
     shares = resampled(np.stack([one.shares for one, _ in replayed]), generator)
-    kept = np.ones(RESAMPLES)
+    taken, left = np.zeros(RESAMPLES), np.zeros(RESAMPLES)
     for share, (_, pair) in zip(shares, replayed, strict=True):
         base, other = resampled(np.stack(pair), generator)
-        kept -= share * (1 - other / base)
-    low, high = interval_of(-np.log(kept))
+        taken += share
+        left += share * other / base
+    low, high = interval_of(np.log(_gain(taken, left)))
     return Ratio(value=value, low=float(low), high=float(high))
+
+
+def _gain(taken: Any, left: Any) -> Any:
+    """How many times as fast a step is of which calls took a share, and take so much now; or many steps.
+
+    Shares are of the steps beside those in which the calls were seen, so that they may come to more than 1:
+    the calls are then all that there is, and no step gains more than they do.
+    """
+    return np.maximum(1.0, taken) / (np.maximum(0.0, 1.0 - taken) + left)
 
 
 def _real(

@@ -42,7 +42,7 @@ from flashscope.profiles.results.compare.noise import LARGEST_SAME
 from flashscope.profiles.results.compare.pair_tests import LEVEL, Both, PairTest, pair_tests
 from flashscope.profiles.results.compare.run_pairs import RunRounds, rounds_of_runs, run_pairs, several_runs
 from flashscope.profiles.results.compare.states import state_pair
-from flashscope.profiles.results.compare.wording import change_word, percent
+from flashscope.profiles.results.compare.wording import change_text, change_word, percent
 from flashscope.profiles.results.quantities.quantity import Quantity
 from flashscope.profiles.results.statistics.bootstrap import LEAST_ROUNDS
 
@@ -137,7 +137,11 @@ def _pair(quantity: Quantity, trial: PairTest) -> Pair:
 def _judgement(quantity: Quantity, trial: PairTest) -> Judgement:
     least = math.log1p(trial.threshold)
     word = change_word(quantity, more=trial.ratio > 1)
-    told = f"{percent(math.expm1(trial.change))} {word}" if trial.change >= LEAST_TOLD else "medians alike"
+    told = (
+        f"{change_text(math.expm1(trial.change), word)} {word}"
+        if trial.change >= LEAST_TOLD
+        else "medians alike"
+    )
     if not trial.differs:
         return _unchanged(trial, told)
     if trial.change_in_cycles >= least and trial.p <= LEVEL:

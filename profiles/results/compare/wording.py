@@ -14,6 +14,19 @@ def change_word(quantity: Quantity, *, more: bool) -> PairVerdict:
     return "faster" if better else "slower"
 
 
+def change_text(change: float, word: PairVerdict) -> str:
+    """How large a change is, under its word: twice as long is 100% slower and half as long 100% faster.
+
+    Half as much is 50% less, though, as what is 100% less is nothing; a tenth of it is 10× less.
+
+    Args:
+        change: The larger value over the smaller, less 1.
+        word: What the change is called.
+    """
+    told = percent(change)
+    return percent(change / (1 + change)) if word == "less" and told.endswith("%") else told
+
+
 def percent(share: float) -> str:
     """A share of a change, with one decimal below 10%; from ten times on the factor, which reads better."""
     if share >= 9:  # noqa: PLR2004 - ten times as much

@@ -181,12 +181,10 @@ def _spared(row: PointRow, beside: PointRow | None, ceilings: Mapping[int, Ceili
 
 def of_curve(session: Session, members: Sequence[PointRow], label: str = "") -> Headline | None:
     """What is to be said of one curve of a session where it says most; `label`: see `headline`."""
-    kernels = tuple(dict.fromkeys(row.kernel for row in members))
-    baseline = favoured_baseline(kernels)
     return headline(
         members,
         telling_seqlen(members),
-        baseline,
+        favoured_baseline(session.plan.kernels),
         wandered=wanders(session),
         label=label,
         ceilings=session.ceilings,

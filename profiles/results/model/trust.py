@@ -28,6 +28,7 @@ What was not read counts neither for nor against a point. One outlier of ten har
 import math
 from collections import Counter
 from collections.abc import Callable
+from statistics import median
 from typing import Literal, NamedTuple
 
 from flashscope.profiles.results.statistics.steadiness import drift, outliers, relative_spread, two_clusters
@@ -91,9 +92,9 @@ def _enough(_: Measurement, accepted: Samples) -> Doubt | None:
     return _graded(-count, -4, -2, f"only {told}" if count else "no sample counts")
 
 
-def _rejected(measurement: Measurement, accepted: Samples) -> Doubt | None:
+def _rejected(measurement: Measurement, _: Samples) -> Doubt | None:
     reasons = Counter(sample.rejected for sample in measurement.samples if sample.rejected is not None)
-    share = 1 - len(accepted) / len(measurement.samples)
+    share = reasons.total() / len(measurement.samples)
     told = "; ".join(f"{reason} ({count})" for reason, count in reasons.most_common())
     return _graded(share, 0.1, 0.5, f"{_percent(share)} of the samples rejected: {told}")
 
@@ -129,12 +130,12 @@ def _outliers(_: Measurement, accepted: Samples) -> Doubt | None:
 
 def _clock(_: Measurement, accepted: Samples) -> Doubt | None:
     read = (sample.sm_clock_mhz for sample in accepted)
-    clocks = sorted(mhz for mhz in read if mhz is not None and 0 < mhz < math.inf)
-    middle = clocks[len(clocks) // 2] if clocks else 0.0
-    if middle <= 0:
+    clocks = [mhz for mhz in read if mhz is not None and 0 < mhz < math.inf]
+    if not clocks:
         return None
-    told = f"the SM clock ran from {clocks[0]:.4g} to {clocks[-1]:.4g} MHz"
-    return _graded((clocks[-1] - clocks[0]) / middle, _above(0.1), _above(0.25), told)
+    least, most = min(clocks), max(clocks)
+    told = f"the SM clock ran from {least:.4g} to {most:.4g} MHz"
+    return _graded((most - least) / median(clocks), _above(0.1), _above(0.25), told)
 
 
 def _heat(measurement: Measurement, _: Samples) -> Doubt | None:

@@ -74,9 +74,9 @@ def _ahead(standard: Quartiles, tiled: Quartiles) -> int:
     return (tiled.q3 < standard.q1) - (standard.q3 < tiled.q1)
 
 
-def _run(problem: Problem) -> tuple[str, str, str]:
-    """What is run, of which other points say nothing: the pass, lengths, pages, what scores become."""
-    return pass_words(problem), layout_words(problem), scoring_words(problem)
+def _run(problem: Problem) -> tuple[object, ...]:
+    """What is run, of which others say nothing: the pass, query rows, lengths, pages, what scores become."""
+    return pass_words(problem), problem.queries, layout_words(problem), scoring_words(problem)
 
 
 class RecordedCrossing(NamedTuple):

@@ -90,8 +90,8 @@ def _run(problem: Problem) -> tuple[object, ...]:
 
 
 def _is_timed(row: PointRow) -> bool:
-    """Whether its runtime can be reckoned with: a file from elsewhere may hold anything."""
-    return row.times is not None and 0 < row.times.median < inf
+    """Whether its rate can be reckoned with: a file may hold any runtime, and a mask keep no pair."""
+    return row.times is not None and 0 < row.times.median < inf and _work(row.kernel, row.problem) > 0
 
 
 def _known(row: PointRow) -> _Known:

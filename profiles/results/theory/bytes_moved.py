@@ -23,7 +23,7 @@ TOO_MANY_LENGTHS = "the different lengths of this batch are too many to be count
 GATHERED = "on the CPU pages are copied into arrays first, which no formula counts"
 SHARED_UNEVENLY = "there is no formula for how an uneven batch, or one in pages, is shared among SMs"
 S_AND_P_UNEVEN = "there is no formula for S and P of sequences of different lengths on a GPU"
-ONCE = "inputs and outputs once; S and P written, and read as far as the cache has lost them"
+ONCE = "inputs that masks leave and outputs once; S and P written, and read as far as the cache has lost them"
 
 _tile_io_bytes = lru_cache(1024)(tile_io_bytes)  # a table asks again and again
 _compulsory_dram_bytes = lru_cache(1024)(compulsory_dram_bytes)

@@ -18,6 +18,7 @@ from msgspec import structs
 from flashscope.kernels.catalogue.registry import find_kernel
 from flashscope.kernels.catalogue.traffic import TILES, Passed, Tiles
 from flashscope.kernels.workload.problem import Backend, Problem
+from flashscope.kernels.workload.walk import loaded
 
 
 def tile_io_bytes(kernel: str, problem: Problem, backend: Backend) -> int | None:
@@ -62,7 +63,8 @@ def compulsory_dram_bytes(kernel: str, problem: Problem, backend: Backend, cache
 
     `standard` makes S of all heads before it reads any of it, and P of all heads before it reads any of that:
     both are written, at the latest when other data take their place, and read again as far as the cache has
-    lost them. Assumes that the masks keep every key for some query, so that all of K and V is needed.
+    lost them. Of K and V what the masks hide from all queries is left out, as far as the kernel leaves it
+    out; of a block mask that is counted in whole blocks of keys.
 
     Args:
         kernel: By name.
@@ -77,14 +79,26 @@ def compulsory_dram_bytes(kernel: str, problem: Problem, backend: Backend, cache
         asked, alike = (backend, cache_bytes), problem.alike.items()
         own = sum(count * compulsory_dram_bytes(kernel, one, *asked) for one, count in alike)
         return own + _padding_bytes(problem)
-    once = structs.replace(problem, page_size=None).input_bytes + problem.output_bytes
     traffic = find_kernel(kernel).traffic
+    masked = problem if traffic is None else traffic.as_computed(problem, backend)
+    inputs = structs.replace(problem, page_size=None).input_bytes - _hidden_bytes(masked)
+    once = inputs + problem.output_bytes
     if traffic is None:
         return once
     scores, weights = traffic.passed_on(problem, backend)
     kept = _kept(scores, weights, cache_bytes), _kept(weights, scores, cache_bytes)
     read = scores.read * (1 - kept[0]) + weights.read * (1 - kept[1])
     return once + scores.written + weights.written + round(read)
+
+
+def _hidden_bytes(problem: Problem) -> int:
+    """Those of the rows of K and V that the masks keep for no query."""
+    blocks = problem.block_mask
+    size = 1 if blocks is None else blocks.block_k
+    found = loaded(problem.mask, problem.seqlen_q, size)
+    seen = found.blocks * size - found.last * (-problem.seqlen_k % size)
+    row = (problem.head_dim + problem.value_dim) * problem.itemsize
+    return problem.batch * problem.key_heads * (problem.seqlen_k - seen) * row
 
 
 def _kept(matrix: Passed, other: Passed, cache_bytes: int) -> float:

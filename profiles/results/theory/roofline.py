@@ -120,10 +120,11 @@ def _roofs(rows: Sequence[PointRow], ceilings: Ceilings | None) -> list[Roof]:
     if ceilings is None:
         beside = [float(one.value) for row in rows if (one := row.measured(COPY)) and one.value]
         return [Roof(COPY, median(beside), median(beside) / 1e3, BESIDE)] if beside else []
-    dims = {row.problem.head_dim for row in rows if not row.problem.runs_backward}
+    forward = (row.problem for row in rows if not row.problem.runs_backward)
+    of_pair = {2 * (one.head_dim + one.value_dim) for one in forward}  # FLOPs to each exponential
     in_tflops = {**dict.fromkeys(LEVELS, 1e-3), **dict.fromkeys(map(matmul_key, _dtypes(rows)), 1.0)}
-    if len(dims) == 1:  # in a backward pass it is another number to each exponential
-        in_tflops[EXPONENTIALS] = 4 * dims.pop() / 1e3  # FLOPs of the products to each exponential
+    if len(of_pair) == 1:  # in a backward pass it is another number
+        in_tflops[EXPONENTIALS] = of_pair.pop() / 1e3
     known = (
         (key, ceilings.rates[key].figure, each) for key, each in in_tflops.items() if key in ceilings.rates
     )

@@ -154,7 +154,7 @@ def _binding(parts: tuple[LoadShare, ...]) -> LoadShare | None:
 def _products(row: PointRow, ceilings: Ceilings | None) -> LoadShare:
     problem = row.problem
     amount = product_flops(row.kernel, problem)
-    source = f"{2 * products_of(row.kernel, problem)}·d per kept pair"
+    source = f"{_of_a_pair(row)} per kept pair"
     dtype = PRODUCTS.get(row.kernel) or problem.dtype
     if dtype == "float8":
         missing = "it multiplies in 8 bits, of which no rate was measured"
@@ -163,6 +163,15 @@ def _products(row: PointRow, ceilings: Ceilings | None) -> LoadShare:
         )
     rate = _rate(ceilings, matmul_key(dtype), row)
     return _part("products", amount, source, rate)
+
+
+def _of_a_pair(row: PointRow) -> str:
+    """Operations of the products of a kept pair: `4·d`, or `2·d and 2·d of V` where V has its own width."""
+    problem, products = row.problem, products_of(row.kernel, row.problem)
+    if problem.value_dim == problem.head_dim:
+        return f"{2 * products}·d"
+    of_values = problem.runs_forward + 2 * problem.runs_backward
+    return f"{2 * (products - of_values)}·d and {2 * of_values}·d of V"
 
 
 def _bytes(row: PointRow, ceilings: Ceilings | None) -> LoadShare:

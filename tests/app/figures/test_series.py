@@ -31,6 +31,7 @@ from flashscope.profiles.results.quantities.registry import (
     THROUGHPUT,
 )
 from flashscope.profiles.wire.events import PointStatus
+from tests.profiles.results.compare.built import rounds, session
 from tests.profiles.sessions import Failure, make_plan, script, session_of
 
 KERNELS = ("standard", "flash2")
@@ -64,6 +65,19 @@ def test_speed_up_needs_the_baseline_at_the_same_length() -> None:
     flash2 = extract(_rows(), SPEEDUP, "standard")[1]
     assert flash2.at(512) is not None
     assert flash2.at(1024) is None
+
+
+def test_a_ratio_over_a_runtime_that_is_not_trusted_is_none_to_trust() -> None:
+    lengths = {("standard", 512): rounds(2.0), ("flash2", 512): rounds(1.0)}
+    shaky = session(lengths | {("standard", 512): rounds(2.0, spread=0.5)})
+    steady = session(lengths)
+    for made, doubted in ((shaky, True), (steady, False)):
+        of_ratio, of_time = (extract(rows(made), one, "standard")[1] for one in (SPEEDUP, RUNTIME))
+        assert (of_ratio.kernel, of_ratio.is_doubted(512), of_time.is_doubted(512)) == (
+            "flash2",
+            doubted,
+            False,
+        )
 
 
 def test_every_value_is_the_row_s_own() -> None:

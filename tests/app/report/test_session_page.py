@@ -24,6 +24,7 @@ from tests.app.hostile import hostile_file
 from tests.app.report.pages import Seen, seen
 from tests.app.test_escapes import CONTROLS, HARMFUL
 from tests.profiles import rank_results
+from tests.profiles.results.compare.built import shuffled
 from tests.profiles.sessions import session_of
 from tests.profiles.store import builders
 
@@ -154,3 +155,11 @@ def test_ranks_of_another_number_or_mask_have_a_sentence_of_their_own_and_the_mo
         assert f"{told}, 16 heads, d = 128, bfloat16, peer: zigzag reaches" in page
     assert "measured less model" in page
     assert "−14.1 pp" in page
+
+
+def test_the_plots_of_a_page_are_over_the_baseline_of_its_tables() -> None:
+    made = shuffled()
+    assert rows(made)[0].kernel != made.plan.kernels[0]
+    text = report(made).text
+    assert f"over {made.plan.kernels[0]}" in text
+    assert f"over {rows(made)[0].kernel}" not in text

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from flashscope.app.control.bundled import BUNDLED
 from flashscope.kernels.catalogue.registry import KERNELS
@@ -12,6 +13,8 @@ from flashscope.profiles.claims.assess import assess
 from flashscope.profiles.claims.experiments.arithmetic import Printed, computed_number, size
 from flashscope.profiles.claims.lab import SHEET_TFLOPS
 from flashscope.profiles.claims.model import NO_SOURCE, Experiment, found
+from flashscope.profiles.results.quantities.quantity import value_of
+from flashscope.profiles.results.quantities.registry import QUANTITIES
 from flashscope.profiles.store import load
 from tests.profiles.claims.conftest import IN_TORCH, Findings
 from tests.texts.pages import table_after
@@ -156,6 +159,35 @@ def test_the_peak_is_the_data_sheets_where_the_gpu_is_known() -> None:
     assert peak is not None
     assert peak.tflops == SHEET_TFLOPS
     assert NOWHERE.peak is None
+
+
+@pytest.mark.parametrize(
+    ("name", "multiprocessors", "known"),
+    [
+        ("NVIDIA GH200 480GB", 132, True),
+        ("NVIDIA H100 PCIe", 114, False),
+        ("NVIDIA H100 NVL", 132, False),
+        ("NVIDIA H200 NVL", 132, False),
+        ("NVIDIA H100 80GB HBM3 MIG 3g.40gb", 60, False),
+    ],
+)
+def test_a_gpu_that_is_slower_than_its_name_has_no_peak_of_the_data_sheet(
+    name: str, multiprocessors: int, *, known: bool
+) -> None:
+    session = load(BUNDLED / "h200-peers.flashscope")
+    device = session.machine.device("cuda")
+    assert device is not None
+    other = structs.replace(device, name=name, multiprocessors=multiprocessors)
+    session.machine = structs.replace(session.machine, devices=(other,))
+    peak = Lab(BUNDLED, lambda topic: session if topic == "h200-peers" else None).peak
+    assert (peak is not None) is known
+
+
+def test_what_crosses_the_bus_is_as_the_table_has_it_with_what_is_written_back(findings: Findings) -> None:
+    rows = {row.kernel: row for row in Lab(BUNDLED).rows("h200-traffic") if row.seqlen == 8192}
+    moved = {name: value_of(QUANTITIES["dram_bytes"], rows[name]) or 0 for name in ("standard", "flash2")}
+    told = findings["004-257"].measured
+    assert f"flash2 {moved['flash2'] / 1e9:.3f} GB: {moved['standard'] / moved['flash2']:.0f}× fewer" in told
 
 
 def test_linformer_is_called_approximate_everywhere_and_is_no_kernel(findings: Findings) -> None:

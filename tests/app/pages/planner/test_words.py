@@ -15,7 +15,14 @@ GAP = "\N{NARROW NO-BREAK SPACE}"
     [
         ({512: 1, 1024: 1}, "flash3 is faster than standard at every N measured, from 512 on."),
         ({512: -1, 1024: 0}, "flash3 is not faster than standard at the longest N measured, 1,024."),
-        ({512: 0, 1024: 1}, "flash3 is faster than standard from N = 1,024 on; below, they are as fast."),
+        (
+            {512: 0, 1024: 1},
+            "flash3 is faster than standard from N = 1,024 on; below, they are as fast, or swap.",
+        ),
+        (
+            {512: 1, 1024: -1, 2048: 1},
+            "flash3 is faster than standard from N = 2,048 on; below, they are as fast, or swap.",
+        ),
         ({512: -1, 1024: 1}, "flash3 overtakes standard between N = 512 and 1,024, both measured."),
         (
             {256: -1, 512: 1, 1024: -1, 2048: 1},

@@ -2,7 +2,9 @@
 
 import pytest
 
-from flashscope.app.words.results.verdicts import ratio_digits
+from flashscope.app.words.results.verdicts import ratio_digits, verdict_reason
+from flashscope.profiles.results.compare import compare
+from tests.profiles.results.compare.test_runs import runs
 
 
 @pytest.mark.parametrize(
@@ -23,3 +25,14 @@ from flashscope.app.words.results.verdicts import ratio_digits
 )
 def test_a_ratio_tells_a_change_of_a_thousandth_at_any_size(ratio: float, text: str) -> None:
     assert ratio_digits(ratio) == text
+
+
+def test_a_change_that_cycles_alone_decide_is_not_said_to_be_one_of_the_time() -> None:
+    base, other = runs(1.0, clock=1900.0), runs(1.02, clock=1900.0)
+    (pair,) = compare(base, [other]).contrasts[0].pairs
+    assert pair.verdict == "slower"
+    assert (pair.ratio_low or 9) < 1 < (pair.ratio_high or 0)
+    assert verdict_reason(pair) == (
+        f"Clock cycles differ (p = {pair.p:.2g} over all points); the interval of the time holds 1. "
+        "A change of 1.0% counts here; this is 2.0%, and in clock cycles the ratio is 1.020."
+    )

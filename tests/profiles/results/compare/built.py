@@ -88,6 +88,12 @@ def rounds(ms: float, spread: float = 0.001, count: int = 10) -> list[float]:
     return [ms * (1 + spread * (2 * number / (count - 1) - 1)) for number in range(count)]
 
 
+def shuffled() -> Session:
+    """Three kernels, each measured alone in an order that is not the plan's."""
+    cells = ((kernel, n) for kernel in ("flash1", "flash2", "flash3") for n in (512, 1024))
+    return session({cell: rounds(1.0) for cell in cells}, protocol=Protocol(interleave=False, shuffle=True))
+
+
 def joined(*parts: Session) -> Session:
     """Sessions of one plan's kernels as one session of all their problems."""
     first = parts[0]

@@ -106,6 +106,18 @@ def test_another_quantity_is_named_first() -> None:
     )
 
 
+def test_half_as_much_is_half_less_and_twice_as_much_is_as_much_more() -> None:
+    cells = {("flash3", n): rounds(1.0) for n in LENGTHS}
+    much, half = (with_workspace(session(cells), held) for held in (4096, 2048))
+    workspace = QUANTITIES["workspace_bytes"]
+    assert contrast(much, half, workspace).summary == "Workspace: flash3 50% less (geometric mean)"
+    assert contrast(half, much, workspace).summary == "Workspace: flash3 100% more (geometric mean)"
+    cells = {(kernel, 512): rounds(1.0) for kernel in KERNELS}
+    much, tiny = (with_workspace(session(cells), held) for held in (4096, 16))
+    assert contrast(much, tiny, workspace).summary == "Workspace: 2 of 2 points less, 256×"
+    assert contrast(tiny, much, workspace).summary == "Workspace: 2 of 2 points more, 256×"
+
+
 def test_each_of_several_sessions_has_its_own_sentence() -> None:
     one = session({("flash2", 512): rounds(1.0)})
     slower = session({("flash2", 512): rounds(1.1)})

@@ -103,6 +103,23 @@ def test_no_step_gains_more_than_its_share_of_attention_allows(
     assert (step >= 1 - 1e-12) == (base >= other * (1 - 1e-12))
 
 
+@pytest.mark.parametrize("fast_ms", [2.55, 0.01, 5.1])
+def test_calls_that_were_seen_to_take_more_than_a_step_make_it_no_faster_than_themselves(
+    fast_ms: float,
+) -> None:
+    rows = [row(CALL, "torch-flash", [5.1] * 6), row(CALL, "flash2", [fast_ms] * 6)]
+    found = only(audited({CALL: 10.2}, 10.0), rows)
+    (gained,) = (one for one in found.amdahl if one.kernel == "flash2")
+    told = (
+        gained.ratio,
+        gained.step.value,
+        gained.step.low,
+        gained.step.high,
+        found.calls[0].gains["flash2"],
+    )
+    assert told == pytest.approx((5.1 / fast_ms,) * 5)
+
+
 def test_a_call_that_was_interrupted_once_adds_nothing_to_the_share() -> None:
     found = audited({CALL: 20.0, WINDOW: 10.0}, 100.0)
     first, second = found.calls

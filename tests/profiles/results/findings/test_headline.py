@@ -16,9 +16,11 @@ from flashscope.kernels.workload.problem import Backend, Problem
 from flashscope.profiles.engine.batches import broken_off
 from flashscope.profiles.plan.plan import Point
 from flashscope.profiles.results.compare.significance import has_rounds
-from flashscope.profiles.results.findings.headline import Headline, headline
+from flashscope.profiles.results.findings.headline import Headline, headline, of_curve
 from flashscope.profiles.results.findings.spared import Spared
+from flashscope.profiles.results.formats.export import metadata
 from flashscope.profiles.results.model.rows import PointRow
+from flashscope.profiles.results.model.rows import rows as rows_of
 from flashscope.profiles.results.quantities.quantity import Quantity
 from flashscope.profiles.results.quantities.registry import (
     FOOTPRINT,
@@ -38,6 +40,7 @@ from flashscope.profiles.wire.measurement import (
     OutputError,
     Sample,
 )
+from tests.profiles.results.compare.built import shuffled
 
 SPREAD = (0.990, 0.994, 0.996, 0.998, 1.0, 1.0, 1.002, 1.004, 1.006, 1.010)
 CLOCK = 1980.0
@@ -368,3 +371,12 @@ def test_what_a_kernel_of_ones_own_spares_is_not_known(monkeypatch: pytest.Monke
     found = told([on_a_cpu("standard", 9.0), on_a_cpu("mine")])
     assert found.kernel == "mine"
     assert found.spared is None
+
+
+def test_the_baseline_is_the_plans_in_whatever_order_its_points_were_measured() -> None:
+    made = shuffled()
+    measured = rows_of(made)
+    assert measured[0].kernel != made.plan.kernels[0]
+    found = of_curve(made, measured)
+    assert found is not None
+    assert found.baseline == metadata(made)["baseline"] == made.plan.kernels[0]

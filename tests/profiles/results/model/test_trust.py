@@ -159,6 +159,24 @@ def test_a_rule_makes_of_a_point_what_its_table_says(name: str) -> None:
     assert any(reason in one for one in trust.reasons) if reason else not trust.reasons
 
 
+@pytest.mark.parametrize("count", [10, 20, 30, 40, 50])
+def test_exactly_a_tenth_of_the_samples_rejected_is_worth_a_word_however_many_there_are(count: int) -> None:
+    left_out = tuple(Sample(1.0, "throttled: hardware slowdown") for _ in range(count // 10))
+    kept = tuple(Sample(1.0) for _ in range(count - len(left_out)))
+    trust = trust_of(replace(point(), samples=(*kept, *left_out)))
+    assert trust is not None
+    assert trust.word == "fair"
+    assert trust.reasons[0].startswith("10% of the samples rejected")
+
+
+def test_a_range_of_clocks_is_set_against_their_median_of_an_even_number_too() -> None:
+    clocks = (1300.0,) * 5 + (1010.0,) * 5  # 25.1% of 1155 MHz, and 22.3% of 1300
+    samples = tuple(Sample(ms, sm_clock_mhz=mhz) for ms, mhz in zip(STEADY, clocks, strict=True))
+    trust = trust_of(replace(point(), samples=samples))
+    assert trust is not None
+    assert trust.word == "doubtful"
+
+
 def test_a_wrong_output_is_doubtful_and_a_point_without_samples_has_no_word() -> None:
     wrong = replace(point(()), correctness=replace(CHECKED, passed=False))
     assert trust_of(wrong) == Trust("doubtful", ("its output failed the comparison with float64",))

@@ -1,9 +1,11 @@
 """Where tiled overtakes standard: between two measured N, found by bisection."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.results.model.rows import rows
@@ -89,6 +91,22 @@ def test_kernels_that_change_places_several_times_cross_somewhere_in_all_of_that
 def test_nothing_measured_is_no_crossing() -> None:
     assert crossing([]) is None
     assert recorded_crossing([], ("flash2",), Problem(seqlen_q=1, seqlen_k=1)) is None
+
+
+def test_points_of_few_query_rows_say_nothing_of_where_a_whole_sequence_is_faster() -> None:
+    whole = Problem(seqlen_q=4096, seqlen_k=4096, heads=32, head_dim=128, dtype="bfloat16", causal=True)
+    measured = [one for one in rows(load(PEERS)) if one.problem.head_dim == whole.head_dim]
+    decodes = [
+        replace(
+            one,
+            point=structs.replace(one.point, problem=structs.replace(one.problem, seqlen_q=1)),
+        )
+        for one in measured
+    ]
+    assert recorded_crossing(decodes, ("flash3",), whole) is None
+    found = recorded_crossing([*decodes, *measured], ("flash3",), whole)
+    assert found is not None
+    assert found.shape == "d 128, causal"
 
 
 def test_a_recording_tells_of_the_last_kernel_measured_on_the_curve_nearest_to_the_model() -> None:

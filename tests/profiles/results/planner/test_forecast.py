@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from flashscope.kernels.workload.block_mask import BlockMask
 from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.plan.plan import Point
 from flashscope.profiles.results.model.curves import by_curve
@@ -112,6 +113,14 @@ def test_points_of_fewer_query_rows_say_nothing_of_whole_problems() -> None:
     told_why = forecast(decoding, "flash2", problem(8192))
     assert told_why == "flash2 was measured with another pass, or other query rows, lengths or pages"
     assert told([*decoding, *quadratic()], problem(8192)).ms == pytest.approx(1e-6 * 8192**2)
+
+
+def test_a_point_whose_mask_keeps_nothing_has_no_rate_to_forecast_by() -> None:
+    nothing = BlockMask.random(512, 512, block_q=64, block_k=64, kept_share=0.0, seed=1)
+    empty = problem(512, block_mask=nothing)
+    for kernel in ("flash2", "standard"):
+        made = row(empty, 1.0, kernel)
+        assert forecast([made], kernel, problem(1024)) == f"no measured point of {kernel}"
 
 
 def test_without_a_done_point_of_the_kernel_there_is_no_forecast_but_a_reason() -> None:

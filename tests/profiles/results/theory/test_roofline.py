@@ -3,12 +3,23 @@
 import dataclasses
 
 import pytest
+from msgspec import structs
 
 from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.results.theory.bytes_moved import shared_bytes, tile_io
 from flashscope.profiles.results.theory.roofline import BESIDE, roofline
 from flashscope.profiles.wire.ceilings import COPY, EXPONENTIALS, L2_READS, SHARED_READS, Ceilings, matmul_key
-from tests.profiles.results.theory.test_why import CEILINGS, FLOPS, MOVED, WITH_LEVELS, point
+from tests.profiles.results.theory.test_why import (
+    CEILINGS,
+    FLOPS,
+    MOVED,
+    PAIRS,
+    PROBLEM,
+    WITH_LEVELS,
+    part,
+    point,
+    told,
+)
 
 
 def test_a_point_stands_at_its_flops_over_the_bytes_of_memory_and_of_the_cache() -> None:
@@ -68,6 +79,18 @@ def test_the_ceilings_are_those_that_these_points_work_under() -> None:
     narrow = Problem(seqlen_q=64, seqlen_k=64, dtype="bfloat16")
     mixed = roofline([point("flash3", 1.0), point("flash3", 1.0, narrow)], {1: CEILINGS})
     assert EXPONENTIALS not in {roof.key for roof in mixed.roofs}
+
+
+def test_where_v_has_a_width_of_its_own_its_product_is_counted_by_that() -> None:
+    deepseek = structs.replace(PROBLEM, head_dim=192, head_dim_v=128)
+    (spot,) = (found := roofline([point("flash3", 1.0, deepseek)], {1: CEILINGS})).spots
+    products, roofs = part(spot.why, "products"), {roof.key: roof.tflops for roof in found.roofs}
+    assert roofs[EXPONENTIALS] == pytest.approx(4e12 * 2 * (192 + 128) / 1e12)
+    assert products.amount == 2 * (192 + 128) * PAIRS
+    assert products.amount_source == "2·d and 2·d of V per kept pair"
+    both = point("flash3", 1.0, structs.replace(deepseek, passes="both"))
+    assert part(told(both), "products").amount_source == "8·d and 6·d of V per kept pair"
+    assert part(told(point("flash3", 1.0)), "products").amount_source == "4·d per kept pair"
 
 
 def test_each_point_is_held_against_the_ceilings_of_its_part_and_the_newest_are_drawn() -> None:

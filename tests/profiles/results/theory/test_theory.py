@@ -218,13 +218,39 @@ def test_standard_moves_what_the_tiles_that_keep_a_pair_take(p: Problem, tiles: 
 @settings(max_examples=25, deadline=None)
 @given(masked_problems(longest=200))
 def test_s_and_p_are_written_and_all_of_them_that_no_cache_keeps_is_read_again(turn: int, p: Problem) -> None:
-    once, heads = p.input_bytes + p.output_bytes, p.batch * p.heads
+    once, heads = needed_bytes(p), p.batch * p.heads
     counted = Standard(p, traffic.TILES["cuda"])
     size = heads * counted.weights.moved // 2
     passed = heads * (counted.scores.moved + counted.weights.moved)
     assert theory.compulsory_dram_bytes("standard", p, "cuda", 0) == once + passed
     assert theory.compulsory_dram_bytes("standard", p, "cuda", 2 * size) == once + 2 * size
     assert theory.compulsory_dram_bytes("flash1", p, "cuda", 0) == once
+
+
+def needed_bytes(p: Problem) -> int:
+    """Inputs and outputs but for the keys that no query sees, of a block mask in whole blocks of keys."""
+    seen = [bool(column.any()) for column in kept(p).T]
+    size = 1 if p.block_mask is None else p.block_mask.block_k
+    blocks = [seen[at : at + size] for at in range(0, p.seqlen_k, size)]
+    hidden = sum(len(block) for block in blocks if not any(block))
+    return p.input_bytes + p.output_bytes - p.batch * p.key_heads * hidden * 2 * p.head_dim * p.itemsize
+
+
+@in_rounds(4)
+@settings(max_examples=50, deadline=None)
+@given(masked_problems(longest=300))
+def test_keys_that_masks_hide_from_all_queries_need_not_cross_the_bus(turn: int, p: Problem) -> None:
+    crossed = {name: theory.compulsory_dram_bytes(name, p, "cuda") for name in ("flash1", "flash2", "flash3")}
+    assert set(crossed.values()) == {needed_bytes(p)}
+
+
+def test_a_decode_under_a_window_reads_no_more_from_memory_than_its_loops_load() -> None:
+    p = Problem(seqlen_q=1, seqlen_k=65_536, heads=8, window=(1023, 0), dtype="float16", causal=True)
+    crossed, loaded = (
+        formula("flash2", p, "cuda") or 0 for formula in (theory.compulsory_dram_bytes, theory.tile_io_bytes)
+    )
+    assert crossed == 8 * (1024 * 2 * 64 * 2 + 2 * 64 * 2 + 4) <= loaded
+    assert theory.compulsory_dram_bytes("standard", p, "cpu") > p.input_bytes  # it multiplies all keys there
 
 
 class Cache:
