@@ -1,7 +1,7 @@
 """What a stop of a story has on show, by what was read of its file: for the editor, and to check a story."""
 
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+from typing import NamedTuple
 
 from flashscope.app.figures.series import kernels_of, seqlens_of
 from flashscope.app.pages.ladder.ladder_recording import LadderRecording, common_lengths
@@ -23,38 +23,56 @@ from flashscope.app.stepper.recording import Recording
 from flashscope.app.stepper.step_view import SteppedTrace, StepView
 from flashscope.kernels.cpu.trace import record
 from flashscope.kernels.workload.trace import Trace
-from flashscope.profiles.results.model.curves import Curve, telling_seqlen
-from flashscope.profiles.results.model.rows import PointRow
+from flashscope.profiles.results.model.curves import Curve, by_curve, telling_seqlen
+from flashscope.profiles.results.model.rows import PointRow, rows
+from flashscope.profiles.results.model.session import Session
 from flashscope.profiles.results.quantities.registry import favoured_baseline
 
-CurvesOfSession: TypeAlias = Mapping[Curve, Sequence[PointRow]]
 NO_PRESET = "The Stepper keeps what it shows; name a preset to have its figures."
 NO_TRAFFIC = "No DRAM traffic was counted in this session."
 
 
-def scene_of_points(stop: Stop, curves: CurvesOfSession, seqlen: int | None) -> Scene:
+class PointsOfSession(NamedTuple):
+    """What was measured.
+
+    Attributes:
+        curves: The points of each curve.
+        planned: The kernels in the order of the plan, by which the baseline is chosen.
+    """
+
+    curves: Mapping[Curve, Sequence[PointRow]]
+    planned: tuple[str, ...]
+
+    @classmethod
+    def of(cls, session: Session) -> "PointsOfSession":
+        """Those of a session as it stands now."""
+        return cls(by_curve(rows(session)), session.plan.kernels)
+
+
+def scene_of_points(stop: Stop, points: PointsOfSession, seqlen: int | None) -> Scene:
     """What a page of a session shows of a stop.
 
     Args:
         stop: The stop.
-        curves: The session's points.
+        points: The session's.
         seqlen: What the user looks at, for a page whose stops name no N; None: nobody knows.
     """
+    curves, planned = points
     first: Sequence[PointRow] = next(iter(curves.values()), ())
     if stop.page in {"profile", "results"}:
         named = [members for curve, members in curves.items() if curve.label == stop.curve]
-        return _curve_scene(stop, named[-1] if named else first)
+        return _curve_scene(stop, named[-1] if named else first, planned)
     if stop.page == "traffic":
         return _traffic_scene(stop, [row for members in curves.values() for row in members])
     if stop.page == "roofline" and stop.mode != MEMORIES:
-        return roofline_scene(stop, first)
+        return roofline_scene(stop, first, planned)
     return Scene(first, seqlen)
 
 
-def _curve_scene(stop: Stop, members: Sequence[PointRow]) -> Scene:
+def _curve_scene(stop: Stop, members: Sequence[PointRow], planned: tuple[str, ...]) -> Scene:
     kernels = kernels_of(members)
     shown = [name for name in kernels if name in stop.kernels] or kernels
-    baseline = stop.baseline if stop.baseline in kernels else favoured_baseline(kernels)
+    baseline = stop.baseline if stop.baseline in kernels else favoured_baseline(planned)
     measured = stop.seqlen in seqlens_of(members)
     seqlen = stop.seqlen if measured else telling_seqlen(members)
     return Scene(members, seqlen, shown[-1] if shown else "", baseline or "")

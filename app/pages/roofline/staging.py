@@ -60,8 +60,10 @@ class RooflineStaging(Staging):
     @property
     def scene(self) -> Scene:
         """The points on show at the longest N; of memories what the session has."""
-        page = self._page
-        return super().scene if self._of_memories else scene_of_spots(page.found.spots, page.card.kernels)
+        page, session = self._page, self.controller.session
+        if self._of_memories or session is None:
+            return super().scene
+        return scene_of_spots(page.found.spots, page.card.kernels, session.plan.kernels)
 
     @property
     def sentence(self) -> str:

@@ -12,21 +12,17 @@ from flashscope.profiles.results.theory.roofline import Spot, roofline
 NONE = "No point has a place under the roofline: nothing tells its bytes."
 
 
-def scene_of_spots(spots: Sequence[Spot], kernels: Collection[str]) -> Scene:
-    """What a sentence may speak of while the points of these kernels are on show."""
+def scene_of_spots(spots: Sequence[Spot], kernels: Collection[str], planned: tuple[str, ...]) -> Scene:
+    """What a sentence may speak of while the points of these kernels, of those planned, are on show."""
     there = [spot.row for spot in spots if spot.placed]
     placed = [row for row in there if row.kernel in kernels]
     if not placed:
         return Scene(waiting=NONE)
-    return Scene(
-        there,
-        max(row.seqlen for row in placed),
-        kernels_of(placed)[-1],
-        favoured_baseline(kernels_of(there)) or "",
-    )
+    longest = max(row.seqlen for row in placed)
+    return Scene(there, longest, kernels_of(placed)[-1], favoured_baseline(planned) or "")
 
 
-def roofline_scene(stop: Stop, members: Sequence[PointRow]) -> Scene:
+def roofline_scene(stop: Stop, members: Sequence[PointRow], planned: tuple[str, ...]) -> Scene:
     """The same of a stop, from the points of one curve."""
     spots, there = roofline(members, {}).spots, kernels_of(members)
-    return scene_of_spots(spots, [kernel for kernel in there if kernel in stop.kernels] or there)
+    return scene_of_spots(spots, [kernel for kernel in there if kernel in stop.kernels] or there, planned)

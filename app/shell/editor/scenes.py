@@ -1,6 +1,6 @@
 """What a stop of a story would show, from the file that it names, without showing it."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TypeAlias
@@ -15,7 +15,7 @@ from flashscope.app.pages.ladder.stalls.stops import stalls_scene
 from flashscope.app.pages.timeline.stops import timeline_scene
 from flashscope.app.shell.stop_scenes import (
     NO_PRESET,
-    CurvesOfSession,
+    PointsOfSession,
     ladder_scene,
     scene_of_points,
     step_scene,
@@ -27,12 +27,10 @@ from flashscope.app.stage.scene import Scene
 from flashscope.app.stage.story import Stop
 from flashscope.app.stepper.modes import mode_named
 from flashscope.app.stepper.step_view import SteppedTrace
-from flashscope.profiles.results.model.curves import by_curve
-from flashscope.profiles.results.model.rows import rows
 from flashscope.profiles.store import SessionFileError, loading
 from flashscope.profiles.wire.events import Event, Readings
 
-SceneSource: TypeAlias = CurvesOfSession | SteppedTrace | LadderRecording | Scene | str
+SceneSource: TypeAlias = PointsOfSession | SteppedTrace | LadderRecording | Scene | str
 READING = "Being read …"
 NOTHING = "Nothing is on show, and the stop names no session."
 
@@ -54,7 +52,7 @@ class Scenes(QObject):
         super().__init__(parent)
         self._controller = controller
         self._found: dict[object, SceneSource | None] = {}  # None: it is being read
-        self._on_show: CurvesOfSession | None = None
+        self._on_show: PointsOfSession | None = None
         self._chores = Chores(self)
         controller.session_changed.connect(lambda _session: self._forget())
         controller.events_arrived.connect(self._take_events)
@@ -75,10 +73,10 @@ class Scenes(QObject):
             return ladder_scene(stop, known) if isinstance(known, LadderRecording) else _waiting(known)
         if stop.page == "timeline":
             return self._timed(stop, session or self._controller.path)
-        curves = self._curves(session)
-        if not isinstance(curves, Mapping):
-            return _waiting(curves)
-        return scene_of_points(stop, curves, self._controller.seqlen)
+        points = self._points(session)
+        if not isinstance(points, PointsOfSession):
+            return _waiting(points)
+        return scene_of_points(stop, points, self._controller.seqlen)
 
     def wait(self) -> None:
         """Return when nothing is being read; to be called before this object goes."""
@@ -109,11 +107,11 @@ class Scenes(QObject):
             return Scene(waiting=NO_PRESET)
         return step_scene(stop, walked) if isinstance(walked, SteppedTrace) else _waiting(walked)
 
-    def _curves(self, session: Path | None) -> SceneSource | None:
+    def _points(self, session: Path | None) -> SceneSource | None:
         if session is not None:
-            return self._look((session, _changed(session)), partial(_read_curves, session))
+            return self._look((session, _changed(session)), partial(_read_points, session))
         if self._on_show is None and self._controller.session is not None:
-            self._on_show = by_curve(rows(self._controller.session))
+            self._on_show = PointsOfSession.of(self._controller.session)
         return NOTHING if self._on_show is None else self._on_show
 
     def _look(self, key: object, read: Callable[[], SceneSource]) -> SceneSource | None:
@@ -141,10 +139,10 @@ def _waiting(found: SceneSource | None) -> Scene:
     return Scene(waiting=found if isinstance(found, str) else READING)
 
 
-def _read_curves(path: Path) -> SceneSource:
+def _read_points(path: Path) -> SceneSource:
     try:
         with loading(path) as (session, _readings):
-            return by_curve(rows(session))
+            return PointsOfSession.of(session)
     except (SessionFileError, OSError) as error:
         return str(error)
 

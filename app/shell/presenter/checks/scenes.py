@@ -6,6 +6,7 @@ from flashscope.app.pages.ladder.stalls.stops import stalls_scene
 from flashscope.app.pages.timeline.stops import timeline_scene
 from flashscope.app.shell.stop_scenes import (
     NO_PRESET,
+    PointsOfSession,
     ladder_scene,
     scene_of_points,
     step_scene,
@@ -16,8 +17,6 @@ from flashscope.app.stage.names import STALLS
 from flashscope.app.stage.scene import Scene
 from flashscope.app.stage.story import Stop
 from flashscope.app.stepper.modes import mode_named
-from flashscope.profiles.results.model.curves import by_curve
-from flashscope.profiles.results.model.rows import rows
 from flashscope.profiles.results.model.session import Session
 
 
@@ -36,7 +35,7 @@ def scene_at(stop: Stop, session: Session | None) -> Scene:
         return Scene(waiting="No session is on show.")
     if stop.page == "timeline":
         return timeline_scene(stop, session.timelines)
-    return scene_of_points(stop, by_curve(rows(session)), None)
+    return scene_of_points(stop, PointsOfSession.of(session), None)
 
 
 def _ladder(stop: Stop, session: Session | None) -> Scene:
