@@ -18,6 +18,7 @@ from flashscope.profiles.results.theory.why import TOO_MANY, Why, why
 from flashscope.profiles.wire.ceilings import COPY, EXPONENTIALS, LEVELS, SHARED_READS, Ceilings, matmul_key
 
 BESIDE = "median of the copies beside the points"
+FLOPS_BESIDE_EXPONENTIAL = 4  # of the products to each exponential, for each of the head dim
 
 
 class Spot(NamedTuple):
@@ -77,6 +78,11 @@ class Roof(NamedTuple):
     tflops: float
     source: str
 
+    @property
+    def head_dim(self) -> int:
+        """For the level of exponentials: that of the problems whose products stand beside them."""
+        return round(self.tflops * 1e3 / self.rate / FLOPS_BESIDE_EXPONENTIAL)
+
 
 class Roofline(NamedTuple):
     """What is drawn of some points."""
@@ -123,7 +129,7 @@ def _roofs(rows: Sequence[PointRow], ceilings: Ceilings | None) -> list[Roof]:
     dims = {row.problem.head_dim for row in rows if not row.problem.runs_backward}
     in_tflops = {**dict.fromkeys(LEVELS, 1e-3), **dict.fromkeys(map(matmul_key, _dtypes(rows)), 1.0)}
     if len(dims) == 1:  # in a backward pass it is another number to each exponential
-        in_tflops[EXPONENTIALS] = 4 * dims.pop() / 1e3  # FLOPs of the products to each exponential
+        in_tflops[EXPONENTIALS] = FLOPS_BESIDE_EXPONENTIAL * dims.pop() / 1e3
     known = (
         (key, ceilings.rates[key].figure, each) for key, each in in_tflops.items() if key in ceilings.rates
     )
