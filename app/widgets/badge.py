@@ -1,6 +1,6 @@
 """The provenance badge: where the figures on show come from."""
 
-from PySide6.QtCore import QSize
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QWidget
 
 from flashscope.app.control.guard import guarded
@@ -20,6 +20,7 @@ class Badge(ElidedLabel):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent, padding=PADDING_PX)
         self.setObjectName("badge")
+        self.setAlignment(Qt.AlignmentFlag.AlignCenter)  # at the left, Qt would indent it beside a border
         self._theme = DARK
         self._kind = "live"
 

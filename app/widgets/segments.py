@@ -2,11 +2,25 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QFont, QFontMetrics
 from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QPushButton, QWidget
 
+from flashscope.app.control.guard import guarded
 from flashscope.app.widgets.buttons import text_button
 from flashscope.app.widgets.plain import set_tip
+
+
+class SegmentButton(QPushButton):
+    """One of them: as wide as its words are while it is pressed, which the stylesheet then writes bolder."""
+
+    @guarded(QSize)
+    def sizeHint(self) -> QSize:
+        """Room for the bolder words, so that they are whole and the others stay where they are."""
+        pressed = QFont(self.font())
+        pressed.setWeight(QFont.Weight.DemiBold)
+        bold, usual = (QFontMetrics(font).horizontalAdvance(self.text()) for font in (pressed, self.font()))
+        return super().sizeHint() + QSize(max(0, bold - usual), 0)
 
 
 class Segments(QWidget):
@@ -34,7 +48,7 @@ class Segments(QWidget):
         line.setContentsMargins(0, 0, 0, 0)
         line.setSpacing(0)
         for place, (key, title, tip) in enumerate(choices):
-            button = text_button(title, f"{name}: {title}", lambda: None, "segment")
+            button = text_button(title, f"{name}: {title}", lambda: None, "segment", SegmentButton)
             button.setProperty("place", _place(place, len(choices)))
             button.setCheckable(True)
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)

@@ -52,7 +52,7 @@ def pair_columns(shown: PairTableContext) -> list[PairColumn]:
         return number(title, lambda pair: _value(take(pair)), lambda row: figure(row, take))
 
     return [
-        ListColumn("session", lambda row: _name(shown.findings(), row[0])),
+        ListColumn("session", lambda row: _name(shown.findings(), row[0]), middle=True),
         ListColumn(
             "kernel",
             lambda row: row[1].kernel,
@@ -82,7 +82,7 @@ def alone_columns(shown: PairTableContext) -> list[ListColumn[Alone]]:
         def name(row: Alone) -> str:
             return _name(shown.findings(), number(row))
 
-        return ListColumn(title, name, tip=name)
+        return ListColumn(title, name, middle=True, tip=name)
 
     def icon(row: Alone) -> QIcon:
         return _icon(row.lone.row.kernel, shown.theme())

@@ -24,6 +24,7 @@ class ListColumn(Generic[T]):
         raw: The value it sorts by; rows without one stay at the end.
         text: What is read; None: the raw value as text.
         right: Whether it is aligned to the right, as numbers are.
+        middle: Whether a text without room loses its middle: of names that begin alike the ends tell.
         tip: What its tool tip says.
         icon: Its icon.
         colour: The colour of its text, empty for the usual one.
@@ -33,6 +34,7 @@ class ListColumn(Generic[T]):
     raw: Callable[[T], Raw]
     text: Callable[[T], str] | None = None
     right: bool = False
+    middle: bool = False
     tip: Callable[[T], str] | None = None
     icon: Callable[[T], Any] | None = None
     colour: Callable[[T], str] | None = None

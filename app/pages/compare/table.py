@@ -3,17 +3,27 @@
 from collections.abc import Sequence
 from typing import Any
 
-from PySide6.QtCore import QItemSelectionModel, Signal
+from PySide6.QtCore import QItemSelectionModel, Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QAbstractItemView
+from PySide6.QtWidgets import QAbstractItemView, QStyledItemDelegate, QStyleOptionViewItem
 
 from flashscope.app.control.guard import guarded
 from flashscope.app.look.zoom import keep, px
 from flashscope.app.pages.compare.list_model import ListColumn, ListModel
-from flashscope.app.widgets.row_table import RowTable, heading_px
+from flashscope.app.widgets.row_table import Index, RowTable, heading_px
 
 NARROWEST = 0.85  # of its width that a column of words may have
 LAST_PX = 120  # of a last column that has no width of its own, at least
+
+
+class MiddleElided(QStyledItemDelegate):
+    """Draws the cells of a column whose texts lose their middle where they have no room."""
+
+    @guarded()
+    def initStyleOption(self, option: QStyleOptionViewItem, index: Index) -> None:
+        """Let both ends of the text stand."""
+        super().initStyleOption(option, index)
+        option.textElideMode = Qt.TextElideMode.ElideMiddle
 
 
 class ListTable(RowTable):
@@ -43,6 +53,9 @@ class ListTable(RowTable):
         self._following = False
         self._number = -1
         self.setWordWrap(False)
+        middle = MiddleElided(self)
+        for place in (place for place, column in enumerate(columns) if column.middle):
+            self.setItemDelegateForColumn(place, middle)
         keep(self, self._size_columns, *widths)
         self.selectionModel().selectionChanged.connect(self._tell)
         self.list.modelReset.connect(lambda: self.show_number(self._number))

@@ -20,8 +20,9 @@ from flashscope.app.words.learn.audit_changes import AUDITED
 from flashscope.app.words.results.verdicts import spoken
 
 PAIR_WIDTHS = (84, 140, 112, 62, 86, 86, 66, 112)
-ALONE_WIDTHS = (84, 84, 144, 112, 70, 104)
+ALONE_WIDTHS = (150, 150, 144, 112, 70, 104)
 SESSION, PROBLEM = 0, 2  # columns that say nothing where there is only one of them
+NOT_IN = 1  # of the points alone: of two sessions it is the other one
 ALL = "All verdicts"
 VERDICT_CHARACTERS = 19
 PAIRS, ALONE, AUDITS = range(3)  # the tables by their tabs
@@ -81,6 +82,7 @@ class Tables(Card):
         self.alone.list.set_rows(findings.alone)
         several = len(findings.members) > 2  # noqa: PLR2004 - the baseline and one other
         self.pairs.setColumnHidden(SESSION, not several)
+        self.alone.setColumnHidden(NOT_IN, not several)
         self.pairs.setColumnHidden(PROBLEM, len(set(findings.curves.values())) <= 1)
         of_all = f", {len(findings.members) - 1} sessions" if several else ""
         self.tabs[0].setText(f"Pairs ({len(findings.pairs)}{of_all})")

@@ -91,6 +91,7 @@ class RooflinePage(Page):
             button = does(text_button(text, f"Show: {text}", self.turn, "link"), "roofline.memories")
             set_tip(button, TIPS[text])
             card.header.insertWidget(card.header.count() - 1, button)
+            self.setTabOrder(button, card.export_button)  # which stands right of it
             made.append(button)
         return made
 

@@ -72,12 +72,11 @@ class RooflinePlot(Plot):
 
     def show_roofline(self, found: Roofline, hidden: Collection[str]) -> None:
         """Draw this roofline in place of the one before."""
-        head_dim = found.spots[0].row.problem.head_dim if found.spots else 0
         roofs = {roof.key: roof for roof in found.roofs}
         for key in roofs.keys() - self._roof_items.keys():
             self._roof_items[key] = RoofItem(self, key, self._theme)
         for key, ceiling in self._roof_items.items():
-            ceiling.show(roofs.get(key), head_dim)
+            ceiling.show(roofs.get(key))
         by_kernel: dict[str, list[Spot]] = {}
         for spot in found.spots:
             by_kernel.setdefault(spot.row.kernel, []).append(spot)

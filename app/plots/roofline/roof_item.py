@@ -37,13 +37,13 @@ class RoofItem:
             plot.addItem(item, ignoreBounds=True)
         self.apply_theme(theme)
 
-    def show(self, roof: Roof | None, head_dim: int) -> None:
+    def show(self, roof: Roof | None) -> None:
         """Stand for another ceiling; `draw` puts it in its place."""
         self.roof = roof
         for item in (self._line, self._text):
             item.setVisible(roof is not None)
         if roof is not None:
-            self._text.setText(roof_label(roof, head_dim))
+            self._text.setText(roof_label(roof))
 
     @property
     def level(self) -> float:

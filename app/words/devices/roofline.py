@@ -47,11 +47,11 @@ def nothing_text(found: Roofline) -> str:
     return NO_BYTES if found.spots else NOTHING_DONE
 
 
-def roof_label(roof: Roof, head_dim: int) -> str:
+def roof_label(roof: Roof) -> str:
     """What stands at the end of its line."""
     name = SLOPES.get(roof.key) or ceiling_name(roof.key)
-    if roof.key == EXPONENTIALS:
-        name = f"{name} (d {head_dim})"
+    if roof.dims is not None:
+        name = f"{name} (d {'/'.join(map(str, dict.fromkeys(roof.dims)))})"
     return f"{name} {rate_text(roof.key, roof.rate)}"
 
 

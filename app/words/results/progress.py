@@ -8,7 +8,7 @@ from flashscope.app.words.results.holding import holding_text
 from flashscope.app.words.units import bytes_text, seqlen_full, temperature_text, whole_text
 from flashscope.profiles.plan.problem_words import unusual_words
 from flashscope.profiles.results.model.drift import drifts
-from flashscope.profiles.results.model.session import PointState, Session
+from flashscope.profiles.results.model.session import NOT_ENDED, PointState, Session
 from flashscope.profiles.wire.events import PointStatus, Reading
 
 NS = 1_000_000_000
@@ -65,10 +65,17 @@ def flight_text(states: Sequence[PointState]) -> str:
 
 
 def outcome_text(session: Session) -> str:
-    """How a sweep ended, and the largest change that the drift check found; or that there was none."""
+    """How a sweep ended, and the largest change that the drift check found; or that there was none.
+
+    One whose cells all have an outcome is finished, even where its drift check was broken off.
+    """
     if not session.plan.cells:
         return "No sweep"
-    text = f"Sweep {session.outcome or 'interrupted'}"
+    ended = session.outcome or "interrupted"
+    repeated = session.planned[session.plan.cells :]
+    measured = session.ended_points == session.plan.cells and ended != "finished"
+    broken_off = measured and any(state.status in NOT_ENDED for state in repeated)
+    text = f"Sweep finished, drift check {ended}" if broken_off else f"Sweep {ended}"
     worst = max(drifts(session), key=lambda drift: abs(log(drift.ratio)), default=None)
     return text if worst is None else f"{text} · drift {worst.ratio:.3f}×"
 

@@ -70,12 +70,14 @@ class Roof(NamedTuple):
         rate: The rate in its own unit.
         tflops: Where it stands, TFLOP/s; of the rate of a memory at 1 FLOP a byte, from where it rises.
         source: What it was measured with.
+        dims: Of exponentials: Q's and V's head dim of the problems whose products stand beside them.
     """
 
     key: str
     rate: float
     tflops: float
     source: str
+    dims: tuple[int, int] | None = None
 
 
 class Roofline(NamedTuple):
@@ -121,15 +123,16 @@ def _roofs(rows: Sequence[PointRow], ceilings: Ceilings | None) -> list[Roof]:
         beside = [float(one.value) for row in rows if (one := row.measured(COPY)) and one.value]
         return [Roof(COPY, median(beside), median(beside) / 1e3, BESIDE)] if beside else []
     forward = (row.problem for row in rows if not row.problem.runs_backward)
-    of_pair = {2 * (one.head_dim + one.value_dim) for one in forward}  # FLOPs to each exponential
+    dims = {(one.head_dim, one.value_dim) for one in forward}
     in_tflops = {**dict.fromkeys(LEVELS, 1e-3), **dict.fromkeys(map(matmul_key, _dtypes(rows)), 1.0)}
-    if len(of_pair) == 1:  # in a backward pass it is another number
-        in_tflops[EXPONENTIALS] = of_pair.pop() / 1e3
+    of_pair = dims.pop() if len(dims) == 1 else None
+    if of_pair is not None:  # FLOPs to each exponential; in a backward pass it is another number
+        in_tflops[EXPONENTIALS] = 2 * sum(of_pair) / 1e3
     known = (
         (key, ceilings.rates[key].figure, each) for key, each in in_tflops.items() if key in ceilings.rates
     )
     return [
-        Roof(key, figure.value, figure.value * each, figure.source)
+        Roof(key, figure.value, figure.value * each, figure.source, of_pair if key == EXPONENTIALS else None)
         for key, figure, each in known
         if figure.value
     ]

@@ -4,11 +4,12 @@ import pytest
 from msgspec.structs import replace
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QAbstractItemModelTester
+from PySide6.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem
 from pytestqt.qtbot import QtBot
 
 from flashscope.app.pages.compare.list_model import ListColumn, ListModel
 from flashscope.app.pages.compare.table import ListTable
-from flashscope.app.pages.compare.tables import PAIR_WIDTHS, PROBLEM
+from flashscope.app.pages.compare.tables import NOT_IN, PAIR_WIDTHS, PROBLEM
 from flashscope.app.shell.shots import grab_whole
 from tests.app.pages.compare.conftest import GPU_PLAN, Desk, recorded
 
@@ -42,6 +43,32 @@ def test_rows_sort_by_raw_values_and_those_without_one_stay_last(qtbot: QtBot) -
     model.set_filter(lambda row: row is not None and row > 9)
     assert model.where(0) == 1
     assert model.where(1) is None
+
+
+def test_of_two_sessions_a_point_alone_names_the_one_that_has_it_and_of_more_both(desk: Desk) -> None:
+    other = replace(GPU_PLAN, problems=tuple(replace(one, head_dim=32) for one in GPU_PLAN.problems))
+    paths = [recorded("base"), recorded("other", other), recorded("third", other)]
+    table = desk.board.tables.alone
+    for taken, hidden in ((2, True), (3, False)):
+        desk.choose(*paths[:taken])
+        assert not table.isColumnHidden(0)
+        assert table.isColumnHidden(NOT_IN) is hidden
+
+
+def test_names_that_begin_alike_are_told_apart_where_they_have_no_room(desk: Desk) -> None:
+    other = replace(GPU_PLAN, problems=tuple(replace(one, head_dim=32) for one in GPU_PLAN.problems))
+    names = ["2026-11-28-155949-cpu", "2026-11-28-155951-cpu"]
+    desk.choose(*(recorded(name, plan) for name, plan in zip(names, (GPU_PLAN, other), strict=True)))
+    table, read = desk.board.tables.alone, set()
+    for row in range(table.list.rowCount()):
+        index, option = table.list.index(row, 0), QStyleOptionViewItem()
+        delegate = table.itemDelegateForIndex(index)
+        assert isinstance(delegate, QStyledItemDelegate)
+        delegate.initStyleOption(option, index)
+        narrow = option.fontMetrics.horizontalAdvance(option.text) * 2 // 3
+        read.add(option.fontMetrics.elidedText(option.text, option.textElideMode, narrow))
+    assert len(read) == len(names)
+    assert all("…" in one for one in read)
 
 
 @pytest.mark.matrix

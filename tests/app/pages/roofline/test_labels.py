@@ -1,5 +1,6 @@
 """What is written in a roofline: every kernel's name and the chosen N, nothing on anything else."""
 
+from dataclasses import replace
 from itertools import combinations
 
 import pytest
@@ -11,11 +12,12 @@ from flashscope.app.figures.series import kernels_of
 from flashscope.app.look.theme import DARK
 from flashscope.app.look.zoom import ZOOM
 from flashscope.app.plots.roofline.plot import RooflinePlot
-from flashscope.app.words.devices.roofline import staged_tier_text, tier_text
+from flashscope.app.words.devices.roofline import roof_label, staged_tier_text, tier_text
 from flashscope.app.words.units import seqlen_text
 from flashscope.profiles.results.model.rows import rows
 from flashscope.profiles.results.theory.roofline import Roofline, roofline
 from flashscope.profiles.store import load
+from flashscope.profiles.wire.ceilings import EXPONENTIALS
 from tests.matrix import chosen
 
 MARGIN = 4  # that a text item has around its text
@@ -111,3 +113,19 @@ def test_a_name_of_a_ceiling_is_legible_over_the_lines_of_others(qtbot: QtBot) -
     for roof in plot._roofs:
         assert roof._text.fill.color().name() == DARK.panel.lower()
         assert roof._text.zValue() > max(one._line.zValue() for one in plot._roofs)
+
+
+def test_before_a_point_is_done_the_level_of_exponentials_names_the_head_dim_of_those_to_come() -> None:
+    session = load(next(path for path in bundled_sessions() if path.stem == "h200-peers"))
+    dims = {row.problem.head_dim: row for row in rows(session)}
+    assert len(dims) > 1
+    for head_dim, row in dims.items():
+        found = roofline([replace(row, status="pending", measurement=None)], session.ceilings)
+        assert not found.spots
+        (roof,) = (one for one in found.roofs if one.key == EXPONENTIALS)
+        assert f"(d {head_dim})" in roof_label(roof)
+
+
+def test_the_level_of_exponentials_names_vs_head_dim_where_it_is_another() -> None:
+    roof = Roof(EXPONENTIALS, 4e12, 2560.0, "a test", (192, 128))
+    assert "(d 192/128)" in roof_label(roof)

@@ -282,6 +282,17 @@ def test_the_memories_of_the_device_stand_behind_a_button_and_are_exported(desk:
     assert desk.page.card.isVisible()
 
 
+def test_the_key_for_the_memories_hands_the_focus_to_the_way_back_not_to_the_export(desk: Desk) -> None:
+    desk.open(next(path for path in bundled_sessions() if path.stem == "h100-caches"))
+    desk.plot.setFocus()
+    desk.window.trigger("roofline.memories")
+    back = desk.page.switches[1]
+    assert back.hasFocus()
+    assert back.nextInFocusChain() is desk.page.memories.export_button
+    desk.window.trigger("roofline.memories")
+    assert desk.plot.hasFocus()
+
+
 @pytest.mark.matrix
 def test_blocks_of_memories_are_as_long_as_rates_and_as_high_as_the_logarithm_of_what_is_held(
     desk: Desk,
