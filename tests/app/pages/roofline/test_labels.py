@@ -15,7 +15,7 @@ from flashscope.app.plots.roofline.plot import RooflinePlot
 from flashscope.app.words.devices.roofline import roof_label, staged_tier_text, tier_text
 from flashscope.app.words.units import seqlen_text
 from flashscope.profiles.results.model.rows import rows
-from flashscope.profiles.results.theory.roofline import Roofline, roofline
+from flashscope.profiles.results.theory.roofline import Roof, Roofline, roofline
 from flashscope.profiles.store import load
 from flashscope.profiles.wire.ceilings import EXPONENTIALS
 from tests.matrix import chosen
