@@ -5,12 +5,13 @@ from typing import Any
 
 import pyqtgraph as pg
 from PySide6.QtCore import QEvent, Qt
-from PySide6.QtGui import QFont, QHideEvent, QMouseEvent, QPaintEvent, QResizeEvent
+from PySide6.QtGui import QFont, QHideEvent, QMouseEvent, QPaintEvent, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QWidget
 
 from flashscope.app.control.guard import guarded
 from flashscope.app.look.fonts import ui_font
 from flashscope.app.look.theme import CAPTION_PX, Theme
+from flashscope.app.widgets.scrolling import scrolls_on
 from flashscope.app.widgets.yielding import Yielding
 from flashscope.app.words.units import plain_tick
 
@@ -57,6 +58,14 @@ class Plot(Yielding, pg.PlotWidget):  # type: ignore[misc] # pyqtgraph publishes
         """Point at what the pointer is on, unless it only rests where all stands still."""
         if event.buttons() or not stands_still(self):
             super().mouseMoveEvent(event)
+
+    @guarded()
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Zoom, unless the wheel scrolls the page on."""
+        if scrolls_on(self, event):
+            event.ignore()
+        else:
+            super().wheelEvent(event)
 
     @guarded()
     def leaveEvent(self, event: QEvent) -> None:

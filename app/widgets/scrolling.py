@@ -1,9 +1,12 @@
 """What does not fit scrolls; nothing is clipped."""
 
-from PySide6.QtCore import QEvent, QObject, QSize, Qt
+from PySide6.QtCore import QEvent, QObject, QPointF, QSize, Qt
+from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
 from flashscope.app.control.guard import guarded
+
+GOES_ON_MS = 1000  # after a turn of the wheel, for which the next one means the same
 
 
 class Scrolling(QScrollArea):
@@ -17,6 +20,7 @@ class Scrolling(QScrollArea):
         super().__init__(widgetResizable=True)
         self.whole = False
         self._fitting = False  # the content in a size that it has just been given
+        self._wheeled: tuple[QPointF, int] | None = None  # where the pointer was, and when
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setWidget(content)
@@ -29,6 +33,20 @@ class Scrolling(QScrollArea):
         content = self.widget()
         if content is not None:
             content.setMinimumSize(*((0, 0) if scrolls else (1, 1)))
+
+    @guarded()
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Scroll."""
+        if self.verticalScrollBar().maximum() > 0:
+            self._wheeled = event.globalPosition(), event.timestamp()
+        super().wheelEvent(event)
+
+    def goes_on(self, event: QWheelEvent) -> bool:
+        """Whether the wheel has scrolled this just now, and the pointer has not moved since."""
+        if self._wheeled is None:
+            return False
+        where, when = self._wheeled
+        return event.globalPosition() == where and event.timestamp() - when < GOES_ON_MS
 
     @guarded(QSize)
     def minimumSizeHint(self) -> QSize:
@@ -57,3 +75,13 @@ class Scrolling(QScrollArea):
             return super().eventFilter(watched, event)
         finally:
             self._fitting = False
+
+
+def scrolls_on(widget: QWidget, event: QWheelEvent) -> bool:
+    """Whether the wheel scrolls what a widget is in: that has only slid under the pointer."""
+    around = widget.parentWidget()
+    while around is not None:
+        if isinstance(around, Scrolling) and around.goes_on(event):
+            return True
+        around = around.parentWidget()
+    return False

@@ -19,17 +19,22 @@ def wheel(plot: Plot, notches: int, at: QPointF | None = None) -> None:
     viewport = plot.viewport()
     place = QPointF(viewport.rect().center()) if at is None else at
     for _ in range(abs(notches)):
-        event = QWheelEvent(
-            place,
-            QPointF(viewport.mapToGlobal(place.toPoint())),
-            QPoint(),
-            QPoint(0, NOTCH if notches > 0 else -NOTCH),
-            Qt.MouseButton.NoButton,
-            Qt.KeyboardModifier.NoModifier,
-            Qt.ScrollPhase.NoScrollPhase,
-            False,
-        )
-        QApplication.sendEvent(viewport, event)
+        there = QPointF(viewport.mapToGlobal(place.toPoint()))
+        QApplication.sendEvent(viewport, wheel_event(place, there, 1 if notches > 0 else -1))
+
+
+def wheel_event(place: QPointF, there: QPointF, notches: int) -> QWheelEvent:
+    """A turn of the wheel at a place of a widget, which is there on the screen."""
+    return QWheelEvent(
+        place,
+        there,
+        QPoint(),
+        QPoint(0, NOTCH * notches),
+        Qt.MouseButton.NoButton,
+        Qt.KeyboardModifier.NoModifier,
+        Qt.ScrollPhase.NoScrollPhase,
+        False,
+    )
 
 
 def hover(widget: QWidget) -> None:
