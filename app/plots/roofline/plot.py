@@ -141,13 +141,14 @@ class RooflinePlot(Plot):
         left, right = finite_range([x for x, _ in places] + meeting)
         x = (left - MARGIN, right + MARGIN + self._names_width(right - left + 2 * MARGIN))
         y = (low - MARGIN, high + max(HEAD, self._head(high - low + MARGIN)))
-        self.getViewBox().setRange(xRange=x, yRange=y, padding=0, disableAutoRange=True)
+        view = self.getViewBox()
+        view.setRange(xRange=x, yRange=y, padding=0, disableAutoRange=True)
         for roof in self._roofs:
             roof.draw(x, y, max(levels, default=y[1]))
-        lines = [roof.line_in(self.getViewBox()) for roof in self._roofs if not roof.rises]
-        taken = [*lines]
+        lines = [roof.line_in(view) for roof in self._roofs if not roof.rises]
+        taken, marks = [*lines], [view.mapViewToScene(QPointF(*place)) for place in places]
         for roof in sorted(self._roofs, key=lambda one: (one.rises, -one.level)):
-            roof.write(self.getViewBox(), taken)
+            roof.write(view, taken, marks)
         self._roof_names = taken[len(lines) :]
         self._draw_chosen()
 

@@ -1,5 +1,7 @@
 """One ceiling in a roofline: its line, and what it is at its end."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
@@ -15,7 +17,15 @@ from flashscope.profiles.wire.ceilings import EXPONENTIALS, LEVELS
 
 RoofEnds = tuple[float, float]
 Anchor = tuple[float, float]
-BESIDE = (0.85, 0.75, 0.6, 0.35)  # of the slope's length, at which its name may end: no point is above it
+BESIDE = (
+    0.85,
+    0.75,
+    0.6,
+    0.45,
+    0.35,
+    0.25,
+    0.15,
+)  # of a slope, where its name may end
 INSET_PX = 2  # from a line to a name
 LINE_PX = 1  # that a line keeps free of names
 
@@ -80,21 +90,36 @@ class RoofItem:
         y = view.mapViewToScene(QPointF(0, self.level)).y()
         return QRectF(inside.left(), y - LINE_PX / 2, inside.width(), LINE_PX)
 
-    def write(self, view: pg.ViewBox, taken: list[QRectF]) -> None:
-        """Write its name where it stands on none that is written already, or nowhere."""
-        metrics, inside = QFontMetricsF(tick_font()), view.sceneBoundingRect()
-        size = QSizeF(metrics.horizontalAdvance(self._text.toPlainText()), metrics.height())
+    def write(self, view: pg.ViewBox, taken: list[QRectF], marks: Sequence[QPointF]) -> None:
+        """Write its name where it stands on no other name, on as few marks as may be; or nowhere.
+
+        Args:
+            view: What it is drawn in.
+            taken: What names and levels take of the scene already.
+            marks: Where points stand in the scene.
+        """
         self._text.hide()
-        for anchor, place in self._sides:
-            at = view.mapViewToScene(QPointF(*place))
-            inset = QPointF(*(px(INSET_PX) * (1 - 2 * end) for end in anchor))
-            box = QRectF(at - QPointF(anchor[0] * size.width(), anchor[1] * size.height()) + inset, size)
-            if inside.contains(box) and not any(box.intersects(other) for other in taken):
-                taken.append(box)
-                self._text.setAnchor(anchor)
-                self._text.setPos(*place)
-                self._text.show()
-                return
+        inside = view.sceneBoundingRect()
+        boxes = ((self._box(view, anchor, place), anchor, place) for anchor, place in self._sides)
+        free = [
+            one
+            for one in boxes
+            if inside.contains(one[0]) and not any(one[0].intersects(other) for other in taken)
+        ]
+        if free:
+            box, anchor, place = min(free, key=lambda one: sum(map(one[0].contains, marks)))
+            taken.append(box)
+            self._text.setAnchor(anchor)
+            self._text.setPos(*place)
+            self._text.show()
+
+    def _box(self, view: pg.ViewBox, anchor: Anchor, place: Anchor) -> QRectF:
+        """What its name takes of the scene by this corner of it at this place of the view."""
+        metrics = QFontMetricsF(tick_font())
+        size = QSizeF(metrics.horizontalAdvance(self._text.toPlainText()), metrics.height())
+        inset = QPointF(*(px(INSET_PX) * (1 - 2 * end) for end in anchor))
+        at = view.mapViewToScene(QPointF(*place))
+        return QRectF(at - QPointF(anchor[0] * size.width(), anchor[1] * size.height()) + inset, size)
 
     def apply_theme(self, theme: Theme) -> None:
         """Recolour."""

@@ -4,7 +4,7 @@ from dataclasses import replace
 from itertools import combinations
 
 import pytest
-from PySide6.QtCore import QRectF
+from PySide6.QtCore import QPointF, QRectF
 from pytestqt.qtbot import QtBot
 
 from flashscope.app.control.bundled import bundled_sessions
@@ -75,6 +75,25 @@ def test_at_200_percent_no_name_of_a_ceiling_stands_on_another(
     boxes = [box.adjusted(MARGIN, MARGIN, -MARGIN, -MARGIN) for box in whole]
     assert not any(a.intersects(b) for a, b in combinations(boxes, 2))
     assert len(names) >= len(plot._roofs) - (size[0] < 1000)  # the slope's has none in the smallest
+
+
+def test_no_name_of_a_slope_stands_on_a_mark_where_there_is_another_place(qtbot: QtBot) -> None:
+    session = load(next(path for path in bundled_sessions() if path.stem == "h200-peers"))
+    narrow = [row for row in rows(session) if row.problem.head_dim == 64 and not row.problem.causal]
+    plot = RooflinePlot(DARK)
+    qtbot.addWidget(plot)
+    plot.resize(840, 440)
+    plot.show()
+    qtbot.waitExposed(plot)
+    plot.show_roofline(roofline(narrow, session.ceilings), frozenset())
+    plot.grab()
+    slopes = [roof._text for roof in plot._roofs if roof.rises]
+    assert len(slopes) == 3
+    assert all(name.isVisible() for name in slopes)
+    marks = [plot.getViewBox().mapViewToScene(QPointF(*place)) for place in plot._places()]
+    boxes = [name.mapRectToScene(name.boundingRect()) for name in slopes]
+    inner = [box.adjusted(MARGIN, MARGIN, -MARGIN, -MARGIN) for box in boxes]
+    assert not [mark for mark in marks if any(box.contains(mark) for box in inner)]
 
 
 def test_points_of_which_nothing_tells_the_bytes_are_named_as_not_drawn() -> None:
