@@ -13,6 +13,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMessageBox, QWidget
 from pytestqt.qtbot import QtBot
 
+from flashscope.app.look.fonts import load_fonts
 from flashscope.app.shell.start_up import ahead
 from tests.app.bench import bench, shared_bench
 from tests.app.leftovers import finish, going_on, named
@@ -38,6 +39,12 @@ HOMES = count()
 @pytest.fixture
 def qtbot(qapp: QApplication, request: pytest.FixtureRequest) -> QtBot:
     return PatientBot(request)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def fonts(qapp: QApplication) -> None:
+    """The window's own, before anything is written: Qt goes on with what it took in their place."""
+    load_fonts()
 
 
 @pytest.fixture(autouse=True)

@@ -13,7 +13,6 @@ from flashscope.app.control.appearance import appearance_of
 from flashscope.app.figures.series import extract, seqlens_of
 from flashscope.app.figures.statuses import STATUS_MARKS
 from flashscope.app.figures.ticks import nice_step, to_axis
-from flashscope.app.look.fonts import load_fonts
 from flashscope.app.look.theme import DARK
 from flashscope.app.plots.axes import ValueAxis
 from flashscope.app.plots.status_marks import status_path
@@ -138,7 +137,6 @@ def test_ticks_are_round_values_that_fit_the_height(qapp: object) -> None:
 def test_as_many_lengths_are_labelled_as_fit_the_first_and_the_last_before_others(
     qtbot: QtBot, qapp: QApplication, width: int, seqlens: tuple[int, ...], texts: list[str]
 ) -> None:
-    load_fonts()
     appearance_of().use(DARK)
     plot = SweepPlot(RUNTIME, DARK)
     qtbot.addWidget(plot)

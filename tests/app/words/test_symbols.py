@@ -8,7 +8,7 @@ from PySide6.QtGui import QFont, QRawFont
 from PySide6.QtWidgets import QApplication
 
 from flashscope.app.look.assets import ASSETS
-from flashscope.app.look.fonts import load_fonts, mono_font, ui_font
+from flashscope.app.look.fonts import mono_font, ui_font
 from flashscope.app.words.glossary import GLOSSARY
 from flashscope.app.words.symbols import scripted, spelled
 from flashscope.kernels.catalogue.registry import KERNELS
@@ -36,7 +36,6 @@ def test_no_sentence_on_screen_has_a_lone_l() -> None:
 def test_every_font_of_the_window_has_the_letters_or_one_behind_it_does(
     qapp: QApplication, font: object
 ) -> None:
-    load_fonts()
     made = ui_font() if font is ui_font else mono_font()
     behind = [QRawFont.fromFont(QFont(family)) for family in made.families()]
     known = [raw for raw, family in zip(behind, made.families(), strict=True) if raw.familyName() == family]

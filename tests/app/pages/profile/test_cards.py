@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QLabel
 
-from flashscope.app.look.fonts import load_fonts, ui_font
+from flashscope.app.look.fonts import ui_font
 from flashscope.app.pages.profile.four_plots import CELLS
 from flashscope.app.widgets.elided import ElidedLabel
 from flashscope.app.words.kinds import unit_text
@@ -24,7 +24,6 @@ from tests.profiles.sessions import make_plan, script
 @pytest.fixture
 def window_font(qapp: QApplication) -> Iterator[None]:
     """The font that the window gives its pages."""
-    load_fonts()
     before = qapp.font()
     qapp.setFont(ui_font())
     yield

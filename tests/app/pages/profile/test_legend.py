@@ -3,7 +3,7 @@
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from flashscope.app.look.fonts import load_fonts, ui_font
+from flashscope.app.look.fonts import ui_font
 from flashscope.app.look.kernel_marks import KERNEL_MARKS
 from flashscope.app.widgets.frame.reading_order import reading_order
 from flashscope.kernels.catalogue.registry import KERNELS as KNOWN
@@ -72,7 +72,6 @@ def test_tab_goes_from_the_plots_through_the_legend_in_its_order(bench: Bench) -
 @pytest.mark.matrix
 @pytest.mark.parametrize("names", [tuple(spec.name for spec in KNOWN), tuple(KERNEL_MARKS)])
 def test_every_figure_and_name_beside_the_plots_is_whole(bench: Bench, names: tuple[str, ...]) -> None:
-    load_fonts()
     bench.page.setFont(ui_font())
     panel = bench.page.plots.panel
     bench.drawn()  # a turn to come would draw other kernels' figures

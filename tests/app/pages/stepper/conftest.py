@@ -12,7 +12,6 @@ from pytestqt.qtbot import QtBot
 from flashscope.app.control.actions import ActionRegistry
 from flashscope.app.control.appearance import appearance_of
 from flashscope.app.control.controller import Controller
-from flashscope.app.look.fonts import load_fonts
 from flashscope.app.look.theme import DARK
 from flashscope.app.pages.stepper import StepperPage
 from flashscope.kernels.cpu.backward_trace import record as record_backward
@@ -116,7 +115,6 @@ class Bench:
 
 @pytest.fixture
 def bench(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator[Bench]:
-    load_fonts()
     appearance_of().use(DARK)
     made = Bench(qtbot, tmp_path)
     yield made
