@@ -11,6 +11,7 @@ from flashscope.app.figures.ticks import fitting, from_axis, value_ticks
 from flashscope.app.look.zoom import px
 from flashscope.app.plots.style import UnitAxis, tick_font
 from flashscope.app.words.kinds import KindWords, Scale
+from flashscope.app.words.ticks import tick_texts
 from flashscope.app.words.units import seqlen_text
 
 Ticks = list[tuple[float, list[float]]]
@@ -111,4 +112,4 @@ class ValueAxis(UnitAxis):
     def tickStrings(self, values: Sequence[float], scale: float, spacing: float) -> list[str]:
         """The values at these places, as their kind is written."""
         del scale, spacing
-        return [self._text(from_axis(place, self.scale_name)) for place in values]
+        return tick_texts([from_axis(place, self.scale_name) for place in values], self._text)
