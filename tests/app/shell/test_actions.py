@@ -14,7 +14,7 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from flashscope.app.control.settings import Settings
-from flashscope.app.pages.registry import VIEWS
+from flashscope.app.pages.registry import VIEWS, place_of
 from flashscope.app.shell.main_window import MainWindow
 from flashscope.app.widgets.frame.palette import CommandPalette
 from flashscope.app.widgets.frame.shortcut_sheet import ShortcutSheet
@@ -154,7 +154,7 @@ def test_return_does_nothing_where_no_command_found_can_be_run(window: MainWindo
     window.show_page("claims")
     palette = opened_palette(window)
     QTest.keyClicks(palette._query, "go on in the source")
-    assert titles(palette)[0].startswith("Ladder: Go on in the source")
+    assert titles(palette)[0].startswith("Source: Go on in the source")
     QTest.keyClick(palette._query, Qt.Key.Key_Return)
     assert palette.isVisible()
     palette.close()
@@ -191,6 +191,13 @@ def test_the_group_of_what_is_done_with_stories_is_called_as_its_button_is(windo
     keys = {action.key for action in groups[window.top_bar.present.text()]}
     assert {"stage", "stage.open", "stage.next", "story.edit", "stage.add"} <= keys
     assert "Stage" not in groups
+
+
+def test_commands_of_a_view_inside_a_kernel_stand_under_the_name_of_its_tab(window: MainWindow) -> None:
+    titles_inside = {view.key: view.title for view in place_of("ladder").views}
+    told = [(one.key.partition(".")[0], one.group) for one in window.registry]
+    groups = {(key, group) for key, group in told if key in titles_inside}
+    assert groups == {(key, titles_inside[key]) for key, _group in groups}
 
 
 def test_the_sheet_lists_every_key(window: MainWindow, qtbot: QtBot) -> None:
