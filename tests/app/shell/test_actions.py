@@ -123,6 +123,33 @@ def test_the_palette_lists_first_what_was_run_last_also_in_the_next_window(rig: 
     assert len(titles(palette)) == len(list(window.registry))
 
 
+@pytest.mark.parametrize(
+    ("query", "title"),
+    [
+        ("zoom in", "View: Make everything larger"),
+        ("font", "View: Make everything larger"),
+        ("theme", "View: Switch between light and dark"),
+        ("exit", "File: Quit"),
+        ("redo", "Edit: Make the undone change again"),
+    ],
+)
+def test_a_command_is_found_by_other_words_for_it(window: MainWindow, query: str, title: str) -> None:
+    palette = CommandPalette(window.registry, window)
+    palette._query.setText(query)
+    assert any(line.startswith(title) for line in titles(palette)[:2])
+
+
+def test_what_has_the_word_in_its_text_comes_before_what_is_found_by_another_word(window: MainWindow) -> None:
+    palette = CommandPalette(window.registry, window)
+    palette._query.setText("zoom")
+    found = titles(palette)
+    first = next(place for place, line in enumerate(found) if line.startswith("View: Make everything"))
+    assert all("zoom" in line.casefold() for line in found[:first])
+    assert {"View: Make everything larger", "View: Make everything smaller"} <= {
+        line.partition("   ")[0] for line in found
+    }
+
+
 @pytest.mark.matrix
 def test_a_word_typed_in_the_palette_finds_the_command_of_this_word_on_every_page(rig: Rig) -> None:
     window = rig.window()
