@@ -25,6 +25,7 @@ class Action:
         staged: Whether it works on a stage, too.
         claims: Whether its keys mean nothing else while it can be done.
         keys_on: The pages on which its keys mean it; none: all.
+        also: Other words that it is looked for by.
     """
 
     key: str
@@ -38,6 +39,7 @@ class Action:
     staged: bool = False
     claims: bool = False
     keys_on: tuple[str, ...] = ()
+    also: str = ""
 
     @property
     def keys(self) -> list[str]:

@@ -141,6 +141,15 @@ def fitting(labels: Sequence[Label], gap: float) -> list[float]:
     return [labels[0][1], *reversed(positions)]
 
 
+def fitting_around(labels: Sequence[Label], gap: float, kept: float) -> list[float]:
+    """The same with the label at this position among them, where there is one."""
+    at = next((place for place, label in enumerate(labels) if label[1] == kept), None)
+    if at is None:
+        return fitting(labels, gap)
+    mirrored = [(-right, -position, -left) for left, position, right in labels[at::-1]]
+    return [*(-position for position in fitting(mirrored, gap)[:0:-1]), *fitting(labels[at:], gap)]
+
+
 def nice_step(at_least: float) -> float:
     """The smallest of 1, 2, 2.5, 5 times a power of ten that is not below `at_least`."""
     decade = 10.0 ** math.floor(math.log10(at_least))

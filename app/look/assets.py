@@ -22,10 +22,11 @@ AUDITED = "deepseek", "dit", "gemma2", "gpt-oss", "llama3", "mistral", "qwen3", 
 RANKS = "ranks", "ranks-512k", "ranks-long", "ranks-longest"
 ON_AN_H100 = "backward", "caches", "cuts", "decode", "drawn", "peers", *RANKS, "stalls", "thin", "trace"
 STORIES = "flash1-to-flash3", "inside-flash3", "online-softmax", "why-tiling-wins"
+MARKS = "check", "down", "left", "right", "up"
 USED = (
     "icon.svg",
     *(f"fonts/{name}" for name in ("DejaVuSansMono.ttf", "Inter-Regular.otf", "Inter-SemiBold.otf")),
-    *(f"marks/{mark}-{of}.svg" for mark in ("check", "down", "up") for of in ("contrast", "dark", "light")),
+    *(f"marks/{mark}-{of}.svg" for mark in MARKS for of in ("contrast", "dark", "light")),
     "sessions/cpu-timelines.flashscope",
     *(f"sessions/cpu-audit-{name}.flashscope" for name in AUDITED),
     *(f"sessions/h200-audit-{name}.flashscope" for name in AUDITED_ON_AN_H200),

@@ -124,6 +124,10 @@ def _places(t: Theme) -> str:
     QTabBar#placeTabs::tab:selected {{ color: {t.text}; border-bottom: 2px solid {t.accent}; }}
     QTabBar#placeTabs::tab:selected:focus {{ border: 2px solid {t.accent}; border-radius: 4px;
         padding: 5px 12px; }}
+    QTabBar#placeTabs::scroller {{ width: 40px; }}
+    QTabBar#placeTabs QToolButton {{ padding: 0; }}
+    QTabBar#placeTabs QToolButton::left-arrow {{ image: url("{MARKS}:left-{t.name}.svg"); }}
+    QTabBar#placeTabs QToolButton::right-arrow {{ image: url("{MARKS}:right-{t.name}.svg"); }}
     """
 
 

@@ -7,10 +7,11 @@ from functools import lru_cache
 from PySide6.QtGui import QFontMetricsF
 
 from flashscope.app.control.guard import guarded
-from flashscope.app.figures.ticks import fitting, from_axis, value_ticks
+from flashscope.app.figures.ticks import fitting_around, from_axis, value_ticks
 from flashscope.app.look.zoom import px
 from flashscope.app.plots.style import UnitAxis, tick_font
 from flashscope.app.words.kinds import KindWords, Scale
+from flashscope.app.words.ticks import tick_texts
 from flashscope.app.words.units import seqlen_text
 
 Ticks = list[tuple[float, list[float]]]
@@ -38,6 +39,15 @@ class SeqlenAxis(UnitAxis):
     def __init__(self) -> None:
         super().__init__("bottom")
         self._seqlens: tuple[int, ...] = ()
+        self._named: int | None = None
+
+    def name(self, seqlen: int | None) -> None:
+        """Give this length a label, whichever others it leaves no room; None: as many as fit."""
+        if self._named == seqlen:
+            return
+        self._named = seqlen
+        self.picture = None
+        self.update()
 
     def set_seqlens(self, seqlens: Sequence[int]) -> None:
         """Put the ticks at these lengths, or at powers of two when there are none."""
@@ -58,8 +68,10 @@ class SeqlenAxis(UnitAxis):
             for place, half in zip(map(math.log2, seqlens), halves, strict=True)
             if minVal <= place - half and place + half <= maxVal  # what leaves the axis is not drawn
         ]
-        some = labels[:: 1 + len(labels) // MOST_TICKS]
-        return [(1.0, fitting(some, px(SEQLEN_GAP_PX) * pixel))]
+        named = math.nan if self._named is None else math.log2(self._named)
+        every = 1 + len(labels) // MOST_TICKS
+        some = [label for place, label in enumerate(labels) if not place % every or label[1] == named]
+        return [(1.0, fitting_around(some, px(SEQLEN_GAP_PX) * pixel, named))]
 
     @guarded(list)
     def tickStrings(self, values: Sequence[float], scale: float, spacing: float) -> list[str]:
@@ -111,4 +123,4 @@ class ValueAxis(UnitAxis):
     def tickStrings(self, values: Sequence[float], scale: float, spacing: float) -> list[str]:
         """The values at these places, as their kind is written."""
         del scale, spacing
-        return [self._text(from_axis(place, self.scale_name)) for place in values]
+        return tick_texts([from_axis(place, self.scale_name) for place in values], self._text)

@@ -1,6 +1,6 @@
 """Axes and colours that all plots share."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pyqtgraph as pg
@@ -13,9 +13,8 @@ from flashscope.app.look.fonts import ui_font
 from flashscope.app.look.theme import CAPTION_PX, Theme
 from flashscope.app.widgets.scrolling import scrolls_on
 from flashscope.app.widgets.yielding import Yielding
+from flashscope.app.words.ticks import TickText, tick_texts
 from flashscope.app.words.units import plain_tick
-
-TickText = Callable[[float], str]
 
 pg.setConfigOption("antialias", True)
 
@@ -129,9 +128,10 @@ class UnitAxis(pg.AxisItem):  # type: ignore[misc] # pyqtgraph publishes no type
         self.update()
 
     @guarded(list)
-    def tickStrings(self, values: Sequence[float], scale: float, spacing: float) -> list[str]:  # noqa: ARG002
+    def tickStrings(self, values: Sequence[float], scale: float, spacing: float) -> list[str]:
         """Texts of the ticks at these values."""
-        return [self._text(value) for value in values]
+        del scale
+        return tick_texts(values, self._text, spacing)
 
 
 class SecondsAxis(UnitAxis):
@@ -141,12 +141,12 @@ class SecondsAxis(UnitAxis):
         super().__init__(orientation, seconds_tick)
 
 
-def seconds_tick(seconds: float) -> str:
-    """One tick of elapsed time."""
+def seconds_tick(seconds: float, more: int = 0) -> str:
+    """One tick of elapsed time; of whole seconds from a minute on, or with some decimals more."""
     if abs(seconds) < 60:  # noqa: PLR2004 - seconds in a minute
-        return f"{seconds:g} s"
-    sign, whole = ("-" if seconds < 0 else ""), abs(round(seconds))
-    return f"{sign}{whole // 60}:{whole % 60:02}"
+        return f"{seconds:.{6 + more}g} s"
+    sign, (minutes, left) = ("-" if seconds < 0 else ""), divmod(abs(round(seconds, more)), 60)
+    return f"{sign}{minutes:.0f}:{left:0{3 + more if more else 2}.{more}f}"
 
 
 def restyle(plot: pg.PlotWidget, theme: Theme) -> None:

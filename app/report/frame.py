@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from flashscope.app.figures.ticks import fitting, from_axis, to_axis, value_ticks
 from flashscope.app.report.markup import tag
 from flashscope.app.words.kinds import KindWords, Scale
+from flashscope.app.words.ticks import tick_texts
 from flashscope.app.words.units import seqlen_text
 
 WIDTH, HEIGHT = 520, 270  # of the plot without its rail
@@ -77,9 +78,9 @@ class Frame:
         binary = words.scale == "log2"
         ticks = value_ticks(self.low, self.high, self.scale, binary=binary, room=room, half=half)
         drawn = []
-        for tick in ticks:
+        texts = tick_texts([from_axis(tick, self.scale) for tick in ticks], words.tick)
+        for tick, text in zip(ticks, texts, strict=True):
             drawn += self._line(LEFT, self.y(tick), WIDTH - RIGHT, self.y(tick))
-            text = words.tick(from_axis(tick, self.scale))
             drawn.append(_label(LEFT - 8, self.y(tick) + 4, text, "end"))
         for seqlen in self._labelled(seqlens):
             x, under = self.x(seqlen), self.height - BOTTOM

@@ -30,7 +30,14 @@ class EditActions:
         """Both actions."""
         return [
             Action("undo", "Undo the last change", self._edits.undo, "Edit", "Ctrl+Z"),
-            Action("redo", "Make the undone change again", self._edits.redo, "Edit", "Ctrl+Shift+Z; Ctrl+Y"),
+            Action(
+                "redo",
+                "Make the undone change again",
+                self._edits.redo,
+                "Edit",
+                "Ctrl+Shift+Z; Ctrl+Y",
+                also="redo",
+            ),
         ]
 
     def _offer_copy(self, sentence: str, details: str, path: Path) -> None:

@@ -61,7 +61,7 @@ class FileActions:
             Action("open", "Open a session …", self.open_dialog, "File", "Ctrl+O"),
             Action("save-copy", "Save a copy of the session …", self._save_copy, "File", "Ctrl+S"),
             Action("export", "Export the session …", self._export, "File", "Ctrl+E"),
-            Action("quit", "Quit", self._quit, "File", "Ctrl+Q"),
+            Action("quit", "Quit", self._quit, "File", "Ctrl+Q", also="exit, close"),
         ]
 
     def stop(self) -> None:

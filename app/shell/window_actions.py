@@ -55,7 +55,7 @@ class SweepActions:
     def offered(self) -> list[Action]:
         """All actions, in the order of the menu."""
         return [
-            Action("cancel", "Cancel the sweep or the replay", self._cancel, "Sweep"),
+            Action("cancel", "Cancel the sweep or the replay", self._cancel, "Sweep", also="stop, abort"),
             *staged(
                 Action("escape", "Leave stage or full screen; twice: cancel", self._escape, "Sweep", "Esc")
             ),
@@ -132,13 +132,26 @@ class ViewActions:
             *(self._view_action(view) for view in VIEWS.values()),
             Action("log", "Show or hide the log", self._toggle_log, "View", "Ctrl+L"),
             *staged(
-                Action("theme.toggle", "Switch between light and dark", self._toggle_theme, "View", "Ctrl+T"),
+                self._theme_action(),
                 Action("theme.system", "Follow the system's theme", lambda: self._choose("system"), "View"),
                 Action("theme.contrast", "Use high contrast", lambda: self._choose("contrast"), "View"),
             ),
-            Action("scale.up", "Make everything larger", lambda: self._scale(1), "View", "Ctrl++; Ctrl+="),
-            Action("scale.down", "Make everything smaller", lambda: self._scale(-1), "View", "Ctrl+-"),
-            Action("fullscreen", "Fill the screen", self._full_screen.toggle, "View", "Ctrl+Shift+F"),
+            *self._size_actions(),
+        ]
+
+    def _theme_action(self) -> Action:
+        title, also = "Switch between light and dark", "theme, mode, colours, colors"
+        return Action("theme.toggle", title, self._toggle_theme, "View", "Ctrl+T", also=also)
+
+    def _size_actions(self) -> list[Action]:
+        fill, up, down = self._full_screen.toggle, partial(self._scale, 1), partial(self._scale, -1)
+        larger, smaller = (f"zoom {way}, size, scale, font, text" for way in ("in, bigger", "out"))
+        return [
+            Action("scale.up", "Make everything larger", up, "View", "Ctrl++; Ctrl+=", also=larger),
+            Action("scale.down", "Make everything smaller", down, "View", "Ctrl+-", also=smaller),
+            Action(
+                "fullscreen", "Fill the screen", fill, "View", "Ctrl+Shift+F", also="full screen, maximize"
+            ),
         ]
 
     def _place_action(self, place: PlaceEntry, number: int) -> Action:

@@ -195,7 +195,7 @@ def _write(target: Path, content: bytes) -> None:
 
 
 def session_named(stop: Stop, session: Path | None, story: Path, compared: Sequence[Path] = ()) -> Stop:
-    """The stop with its sessions as the story's file names them; Stepper and Ladder need none.
+    """The stop with its sessions as the story's file names them; Stepper and Source need none.
 
     Args:
         stop: What is on show.

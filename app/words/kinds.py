@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from flashscope.app.words.ticks import TickText
 from flashscope.app.words.units import (
     bytes_text,
     bytes_tick,
@@ -37,7 +38,7 @@ class KindWords:
     Attributes:
         unit: Of the values as they are held; empty: none.
         text: A value with its unit, which may be a multiple of `unit`.
-        tick: A value as an axis shows it.
+        tick: A value as an axis shows it, see `tick_texts`.
         scale: The axis it is drawn on at first.
         exported: What stands for the unit in the name of a column; empty: as `unit`.
         narrow: A value in a column whose heading names the unit; None: as `text`.
@@ -45,7 +46,7 @@ class KindWords:
 
     unit: str
     text: Callable[[float], str]
-    tick: Callable[[float], str]
+    tick: TickText
     scale: Scale
     exported: str = ""
     narrow: Callable[[float], str] | None = None

@@ -1,5 +1,6 @@
 """Quantities as text, with their unit: every number that the app shows is written here."""
 
+import re
 from collections.abc import Sequence
 
 from flashscope.profiles.plan.seqlens import short_seqlen
@@ -11,13 +12,13 @@ _BYTE_UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 _TRAFFIC_UNITS = ("B", "kB", "MB", "GB", "TB")
 
 
-def digits(value: float) -> str:
-    """Three significant digits; up to a million more before the decimal point, beyond it a power of ten."""
+def digits(value: float, more: int = 0) -> str:
+    """Three significant digits and some more; up to a million before the point, then a power of ten."""
     size = abs(float(f"{value:.3g}"))  # as it is rounded
     if 0 < size < 0.1 or size >= MOST_DIGITS:  # noqa: PLR2004 - too small for three decimals
-        return f"{value:.3g}"
+        return f"{value:.{3 + more}g}"
     decimals = 0 if size >= 100 else 1 if size >= 10 else 2 if size >= 1 else 3  # noqa: PLR2004 - decades
-    return f"{value:.{decimals}f}"
+    return f"{value:.{decimals + more}f}"
 
 
 def whole_text(value: float) -> str:
@@ -35,11 +36,11 @@ def traffic_text(value: float) -> str:
     return _in_units(value, KILO, _TRAFFIC_UNITS)
 
 
-def _in_units(value: float, step: int, units: Sequence[str]) -> str:
+def _in_units(value: float, step: int, units: Sequence[str], more: int = 0) -> str:
     unit = 0
     while abs(value) >= step and unit + 1 < len(units):
         value, unit = value / step, unit + 1
-    return f"{whole_text(value)} {units[0]}" if unit == 0 else f"{digits(value)} {units[unit]}"
+    return f"{whole_text(value)} {units[0]}" if unit == 0 else f"{digits(value, more)} {units[unit]}"
 
 
 def bytes_short(value: float) -> str:
@@ -51,18 +52,18 @@ def bytes_short(value: float) -> str:
     return f"{text} {_BYTE_UNITS[unit]}"
 
 
-def bytes_tick(value: float) -> str:
+def bytes_tick(value: float, more: int = 0) -> str:
     """A power of two of bytes, short enough for an axis."""
-    return _without_zeros(bytes_text(value))
+    return _without_zeros(_in_units(value, KIB, _BYTE_UNITS, more))
 
 
-def traffic_tick(value: float) -> str:
+def traffic_tick(value: float, more: int = 0) -> str:
     """A round number of bytes that are moved, short enough for an axis."""
-    return _without_zeros(traffic_text(value))
+    return _without_zeros(_in_units(value, KILO, _TRAFFIC_UNITS, more))
 
 
 def _without_zeros(text: str) -> str:
-    return text.replace(".00 ", " ").replace(".0 ", " ")
+    return re.sub(r"\.0+ ", " ", text)
 
 
 def ms_text(value: float) -> str:
@@ -87,9 +88,9 @@ def _time_unit(ms: float) -> tuple[float, str]:
     return (1 / 1000, "s") if ms >= 10_000 else (1, "ms")  # noqa: PLR2004 - 10 s
 
 
-def plain_tick(value: float) -> str:
+def plain_tick(value: float, more: int = 0) -> str:
     """A tick of an axis whose title names the unit."""
-    return f"{value:g}" if abs(value) < 100_000 else f"{value:.0e}"  # noqa: PLR2004 - five digits fit
+    return f"{value:.{6 + more}g}" if abs(value) < 100_000 else f"{value:.{more}e}"  # noqa: PLR2004 - five digits fit
 
 
 def ratio_text(value: float) -> str:
@@ -102,9 +103,9 @@ def share_text(value: float) -> str:
     return f"{digits(100 * value)}%"
 
 
-def share_tick(value: float) -> str:
+def share_tick(value: float, more: int = 0) -> str:
     """A share in percent as an axis shows it."""
-    return f"{100 * value:.4g}%"
+    return f"{100 * value:.{4 + more}g}%"
 
 
 def tflops_text(value: float) -> str:
@@ -142,9 +143,9 @@ def clock_text(value: float) -> str:
     return f"{whole_text(value)} MHz"
 
 
-def error_text(value: float) -> str:
-    """An error, with two digits and its power of ten."""
-    return f"{value:.1e}"
+def error_text(value: float, more: int = 0) -> str:
+    """An error, with two digits and some more, and its power of ten."""
+    return f"{value:.{1 + more}e}"
 
 
 seqlen_text = short_seqlen

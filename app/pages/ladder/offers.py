@@ -60,16 +60,16 @@ def offers(page: LadderView) -> list[Action]:
     board = page.board
     sass, stalls = partial(page.toggle, page.sass), partial(page.toggle, page.stalls)
     return [
-        Action("ladder.next", "Show the next step", partial(page.step, 1), "Ladder", "N"),
-        Action("ladder.before", "Show the step before", partial(page.step, -1), "Ladder", "P"),
-        Action("ladder.whole", "Show the whole source, or its changes", page.whole.toggle, "Ladder", "W"),
-        Action("ladder.sass", "Show the machine code beside the source", sass, "Ladder", "S"),
-        Action("ladder.stalls", "Show where the kernel stalls", stalls, "Ladder", "L"),
+        Action("ladder.next", "Show the next step", partial(page.step, 1), "Source", "N"),
+        Action("ladder.before", "Show the step before", partial(page.step, -1), "Source", "P"),
+        Action("ladder.whole", "Show the whole source, or its changes", page.whole.toggle, "Source", "W"),
+        Action("ladder.sass", "Show the machine code beside the source", sass, "Source", "S"),
+        Action("ladder.stalls", "Show where the kernel stalls", stalls, "Source", "L"),
         *_sass_offers(page),
         *_stalls_offers(page),
         *staged(
-            Action("ladder.on", "Go on in the source", partial(board.go_on, STRIDE), "Ladder", "Down"),
-            Action("ladder.up", "Go back in the source", partial(board.go_on, -STRIDE), "Ladder", "Up"),
+            Action("ladder.on", "Go on in the source", partial(board.go_on, STRIDE), "Source", "Down"),
+            Action("ladder.up", "Go back in the source", partial(board.go_on, -STRIDE), "Source", "Up"),
         ),
     ]
 
@@ -84,14 +84,14 @@ def _sass_offers(page: LadderView) -> list[Action]:
         (CANCEL, "Stop compiling", board.cancel, ""),
         (AGAIN, "Compile once more", board.try_again, ""),
     )
-    return [Action(f"ladder.{key}", title, do, "Ladder", keys) for key, title, do, keys in told]
+    return [Action(f"ladder.{key}", title, do, "Source", keys) for key, title, do, keys in told]
 
 
 def _stalls_offers(page: LadderView) -> list[Action]:
     """What can be done with stalls on show."""
     board = page.stalls_board
     return [
-        Action(SAMPLE, SAMPLE_WORDS, board.sample, "Ladder", "R"),
-        Action(GIVE_UP, "Stop sampling", page.controller.stalls.give_up, "Ladder", "C"),
-        Action(KEEP, f"{KEEP_WORDS}: the stalls", board.keep, "Ladder", "K"),
+        Action(SAMPLE, SAMPLE_WORDS, board.sample, "Source", "R"),
+        Action(GIVE_UP, "Stop sampling", page.controller.stalls.give_up, "Source", "C"),
+        Action(KEEP, f"{KEEP_WORDS}: the stalls", board.keep, "Source", "K"),
     ]

@@ -1,6 +1,6 @@
 """Asks for the name, note and tags of sessions; what is left as it is changes nothing."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from PySide6.QtWidgets import QWidget
 
@@ -15,16 +15,22 @@ from flashscope.app.words.plain import cut_short
 from flashscope.profiles.store import SessionInfo
 from flashscope.profiles.store.schema import MAX_NAME
 
+NO_NAME = "Nothing was renamed: without a name it is called by its file. Type a name that is not blank."
 
-def ask_name(parent: QWidget, row: SessionRow | None, edits: Edits) -> None:
-    """Ask for another name of a row: of all its runs."""
+
+def ask_name(parent: QWidget, row: SessionRow | None, edits: Edits, tell: Callable[[str], None]) -> None:
+    """Ask for another name of a row: of all its runs; tell where a blank one changes nothing."""
     if row is None or row.info.error:
         return
     known = cut_short(session_name(row.info), len(session_name(row.info)))
     answer, accepted = LineDialog.ask(parent, "Rename", "Name of the session", text=known, most=MAX_NAME)
-    if accepted and answer != known:
-        steps = [WordsChanged(info.path, "name", info.name, answer, info.id) for info in row.runs]
-        edits.do(f"Renamed {row.called}", steps)
+    if not accepted or answer == known:
+        return
+    name = answer.strip()
+    steps = [WordsChanged(one.path, "name", one.name, name, one.id) for one in row.runs if one.name != name]
+    edits.do(f"Renamed {row.called}" if name else f"Took away the name of {row.called}", steps)
+    if not steps and not name:
+        tell(NO_NAME)
 
 
 def ask_note(parent: QWidget, info: SessionInfo | None, edits: Edits) -> None:

@@ -1,6 +1,6 @@
 """The library of saved sessions: find, open, replay, rename, annotate, tag, copy, delete and restore them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 from flashscope.app.control.actions import Action
 from flashscope.app.control.bundled import BUNDLED
 from flashscope.app.control.controller import Controller
+from flashscope.app.control.edits import FileEdit
 from flashscope.app.control.folder_watch import FolderWatch
 from flashscope.app.control.guard import guarded
 from flashscope.app.control.playback import SPEEDS
@@ -116,7 +117,7 @@ class SessionsPage(Page):
         self.staging = SessionsStaging(self, controller)
         self._lay_out()
         controller.running_changed.connect(lambda _running: self.refresh())
-        controller.edits.touched.connect(lambda _steps: self.refresh())
+        controller.edits.touched.connect(self._touched)
         self._enable()
         self.refresh()
 
@@ -260,7 +261,7 @@ class SessionsPage(Page):
 
     def rename_chosen(self) -> None:
         """Ask for another name of the chosen session, or of all its runs."""
-        ask_name(self, self.chosen_row(), self.controller.edits)
+        ask_name(self, self.chosen_row(), self.controller.edits, self.noticed.emit)
 
     def note_chosen(self) -> None:
         """Ask for the note of the chosen session."""
@@ -327,9 +328,15 @@ class SessionsPage(Page):
         column.addWidget(tools)
         column.addLayout(shown, 1)
 
+    def _touched(self, steps: Sequence[FileEdit]) -> None:
+        """Read what was changed; what was moved here is chosen then, else what stands where it stood."""
+        self.table.expect({one.path for one in steps if isinstance(one, Deleted | Restored)})
+        self.refresh()
+
     def _listed(self) -> None:
         """Follow the list that was read."""
         self._watch.watch(self._listing.folders)
+        self.table.choose_expected()
         self.table.fit_columns()
         self.tag.offer(self.model.tags)
         self._explain()

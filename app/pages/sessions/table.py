@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterator
 from itertools import groupby
+from pathlib import Path
 
 from PySide6.QtCore import QItemSelection, QItemSelectionModel, QItemSelectionRange, QPoint, QRect, Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QMouseEvent, QResizeEvent
@@ -48,6 +49,8 @@ class SessionsTable(QTableView):
         self.setItemDelegateForColumn(NAME_COLUMN, self._names)
         self._fitting = self._set_by_hand = False
         self._kept: tuple[set[RowKey], RowKey | None, int] = (set(), None, 0)
+        self._expected: set[Path] | None = None
+        self._stood: int | None = None  # the first of the rows that were chosen last
         self.setAccessibleName("Saved sessions")
         self.setModel(model)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
@@ -99,6 +102,22 @@ class SessionsTable(QTableView):
             index = self._model.index(place, 0)
             self.selectionModel().setCurrentIndex(index, QItemSelectionModel.SelectionFlag.NoUpdate)
         self.selectionModel().select(selection, FLAGS)
+
+    def expect(self, paths: set[Path]) -> None:
+        """Have the next list that is read whole choose these, or the neighbour of what it has no more."""
+        self._expected = paths
+
+    def choose_expected(self) -> None:
+        """Choose what is expected and on show; else, where nothing is chosen, what stands in its place."""
+        paths, self._expected = self._expected, None
+        if paths is None:
+            return
+        back = [path for path in paths if self._model.row_of(path) is not None]
+        if back:
+            self.choose(back, back[0])
+        elif not self.chosen_rows() and self._stood is not None and self._model.rows_shown:
+            key = self._model.row_at(min(self._stood, self._model.rows_shown - 1)).key
+            self.choose([key], key)
 
     def apply_theme(self, theme: Theme) -> None:
         """Recolour the arrows, and fit the columns: another zoom ends in this."""
@@ -233,6 +252,8 @@ class SessionsTable(QTableView):
     def _keep(self) -> None:
         current = self.current()
         chosen = {row.key for row in self.chosen_rows()}
+        if chosen:
+            self._stood = min(place for key in chosen if (place := self._model.row_of(key)) is not None)
         self._kept = chosen, current.key if current else None, self.verticalScrollBar().value()
 
     def _choose_again(self) -> None:

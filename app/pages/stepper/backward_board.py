@@ -28,7 +28,7 @@ from flashscope.app.stepper.events import StepEvent
 from flashscope.app.stepper.recording import Recording
 from flashscope.app.stepper.step_view import StepView
 from flashscope.app.widgets.card import Card
-from flashscope.app.widgets.plain import PlainLabel
+from flashscope.app.widgets.plain import PlainLabel, plain_tip, set_tip
 from flashscope.app.widgets.transport import TransportBar
 from flashscope.app.words.inside.tracing import backward_words
 from flashscope.kernels.workload.backward_trace import BackwardKernel, BackwardTrace, BackwardTraceRequest
@@ -157,7 +157,7 @@ class BackwardBoard(ModeBoard):
         self.story = self.position = self.view = None
         self.message.setText(words)
         self.stack.setCurrentWidget(self.message)
-        self._let_move(False)
+        self._let_move(words)
         self.transport.where.setText("–")
         with QSignalBlocker(self.transport.scrubber):
             self._scrubber.show_steps(0, ())
@@ -183,7 +183,7 @@ class BackwardBoard(ModeBoard):
         with QSignalBlocker(self._scrubber):
             self._scrubber.show_steps(last, tuple(StepEvent(at, "written") for at in self._marks))
         self.transport.leave_room(f"{last} / {last}")
-        self._let_move(True)
+        self._let_move()
         self._result = errors_text(story.recording)
         self.bar.show_trace(trace)
         self.stack.setCurrentWidget(self.panels)
@@ -321,7 +321,7 @@ class BackwardBoard(ModeBoard):
         self.stack.addWidget(self.message)
         self.stack.addWidget(self.panels)
         self.transport.lay_out()
-        self._let_move(False)
+        self._let_move(NONE_YET)
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
         outer.setSpacing(GAP)
@@ -333,10 +333,13 @@ class BackwardBoard(ModeBoard):
         """Put fewer cards into a row where they have no room."""
         self.panels.arrange(self.width())
 
-    def _let_move(self, moves: bool) -> None:
-        """Let the buttons be pressed; the scrubber takes the keys, whatever there is."""
-        for button in self.transport.buttons.values():
-            button.setEnabled(moves)
+    def _let_move(self, why_not: str = "") -> None:
+        """Let the buttons be pressed, or say why not; the scrubber takes the keys, whatever there is."""
+        for button in (*self.transport.buttons.values(), self.transport.speed):
+            button.setEnabled(not why_not)
+            set_tip(button, button.accessibleName())
+            if why_not:
+                button.setToolTip(plain_tip(why_not))  # its keys mean nothing now
 
     def _connect(self) -> None:
         self.panels.tile_chosen.connect(self._go_tile)

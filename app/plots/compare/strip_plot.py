@@ -19,6 +19,7 @@ from flashscope.app.plots.compare.dashes import session_pen
 from flashscope.app.plots.dots import brush, dress_dots, pen
 from flashscope.app.plots.style import Plot, UnitAxis, grid_behind, restyle, tick_font
 from flashscope.app.words.kinds import Scale
+from flashscope.app.words.ticks import tick_texts
 from flashscope.app.words.units import plain_tick
 from flashscope.profiles.results.model.rows import PointRow
 from flashscope.profiles.wire.measurement import Sample
@@ -65,7 +66,7 @@ class SampleAxis(UnitAxis):
         """The values with as many digits as their step has."""
         del scale
         if self.scale_name != "linear":
-            return [plain_tick(from_axis(value, self.scale_name)) for value in values]
+            return tick_texts([from_axis(value, self.scale_name) for value in values], plain_tick)
         digits = len(f"{spacing:.9f}".rstrip("0").partition(".")[2])
         return [f"{value:.{digits}f}" for value in values]
 

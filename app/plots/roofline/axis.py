@@ -14,7 +14,7 @@ class IntensityAxis(UnitAxis):
     """Round values at log10, as many as fit side by side."""
 
     def __init__(self) -> None:
-        super().__init__("bottom", lambda place: plain_tick(from_axis(place, "log10")))
+        super().__init__("bottom", lambda place, more=0: plain_tick(from_axis(place, "log10"), more))
 
     @guarded(list)
     def tickValues(self, minVal: float, maxVal: float, size: float) -> Ticks:  # noqa: N803 - pyqtgraph's names

@@ -78,6 +78,8 @@ class SweepPlot(Plot):
         self.first_named = ""
         self._flight_values: list[float] = []
         self._measured: tuple[int, ...] = ()
+        self._cursor: int | None = None
+        self._still = False  # as on a stage, whose words are of the N at the crosshair
         self._curves = Curves(self, theme)
         self._make_marks()
         self._set_up()
@@ -222,9 +224,14 @@ class SweepPlot(Plot):
 
     def set_cursor_at(self, seqlen: int | None) -> None:
         """Stand the crosshair at a sequence length."""
+        self._cursor = seqlen
         self._cross.setVisible(seqlen is not None)
         if seqlen is not None:
             self._cross.setValue(float(np.log2(seqlen)))
+        self._name_cursor()
+
+    def _name_cursor(self) -> None:
+        self._x_axis.name(self._cursor if self._still else None)
 
     def show_hint(self, text: str) -> None:
         """Say in the middle of the plot what would fill it; an empty text says nothing."""
@@ -265,8 +272,10 @@ class SweepPlot(Plot):
             self._range()
 
     def hold_still(self, still: bool) -> None:
-        """Let wheel and drag move nothing, and show all; or let them again."""
+        """Let wheel and drag move nothing, show all and name the N of the crosshair; or let them again."""
         super().hold_still(still)
+        self._still = still
+        self._name_cursor()
         self.autorange()
 
     def apply_theme(self, theme: Theme) -> None:

@@ -239,9 +239,9 @@ class LanesPlot(TimePlot):
             self.clicked.emit(self.bar_at(event.scenePos()))
 
 
-def _in_ms(us: float) -> str:
-    return f"{plain_tick(us / US_IN_MS)} ms"
+def _in_ms(us: float, more: int = 0) -> str:
+    return f"{plain_tick(us / US_IN_MS, more)} ms"
 
 
-def _in_us(us: float) -> str:
-    return f"{plain_tick(us)} µs"
+def _in_us(us: float, more: int = 0) -> str:
+    return f"{plain_tick(us, more)} µs"

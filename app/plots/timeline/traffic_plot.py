@@ -122,7 +122,7 @@ class TrafficPlot(Plot):
         self._read.setPath(rates.area(rates.read))
         unit = time_unit(axes.us)
         self.getAxis("bottom").write_with(
-            (lambda value: plain_tick(value / US_IN_MS)) if unit == "ms" else plain_tick
+            (lambda value, more=0: plain_tick(value / US_IN_MS, more)) if unit == "ms" else plain_tick
         )
         self.setAccessibleName(f"DRAM traffic of {self._kernel} over one run, GB/s over {unit}")
         self._copy.setVisible(copy_gbs is not None)

@@ -14,6 +14,7 @@ from flashscope.app.words.matching import match, nothing_found
 
 COMMAND = "command"  # the kind of an action
 WIDTH_PX = 520
+BESIDE = 2  # the score of what is found by the begin of a word that stands beside its text: see `match`
 
 
 class Offer(NamedTuple):
@@ -25,6 +26,7 @@ class Offer(NamedTuple):
         kind: A word for what it is, at the right.
         run: Does it, or shows it.
         usable: Whether it can be done now.
+        also: Other words that find it, if not by scattered letters.
     """
 
     key: str
@@ -32,6 +34,7 @@ class Offer(NamedTuple):
     kind: str
     run: Callable[[], None]
     usable: bool = True
+    also: str = ""
 
 
 class CommandPalette(QDialog):
@@ -117,7 +120,7 @@ class CommandPalette(QDialog):
                 offer,
             )
             for offer in offers
-            if (score := match(query, offer.text)) is not None
+            if (score := _score(query, offer)) is not None
         ]
         return [offer for *_, offer in sorted(fits, key=lambda fit: fit[:4])]
 
@@ -127,7 +130,7 @@ class CommandPalette(QDialog):
         run = qaction.trigger if qaction is not None else lambda: None
         usable = qaction is not None and qaction.isEnabled()
         title = action.title.removeprefix(f"{action.group}: ")
-        return Offer(action.key, f"{action.group}: {title}{keys}", COMMAND, run, usable)
+        return Offer(action.key, f"{action.group}: {title}{keys}", COMMAND, run, usable, action.also)
 
     def _run(self) -> None:
         place = self._list.currentRow()
@@ -137,6 +140,14 @@ class CommandPalette(QDialog):
         offer = self._offers[place]
         self.ran.emit(offer.key)
         offer.run()
+
+
+def _score(query: str, offer: Offer) -> int | None:
+    """How well a query fits the text, else a word beside it; None: neither."""
+    text, beside = match(query, offer.text), match(query, offer.also) if offer.also else None
+    if beside != 0 or text == 0:
+        return text
+    return BESIDE if text is None else min(text, BESIDE)
 
 
 def _shown(one: Findable) -> Offer:

@@ -28,6 +28,14 @@ from flashscope.profiles.results.quantities.quantity import Quantity
 CHANGES: tuple[PairVerdict, ...] = ("faster", "slower", "more", "less")
 LEAST_NAMED = 2
 MOST_TITLES = 3
+INSIDE = {
+    "turns": "whether kernels took turns",
+    "nvrtc": "NVRTC",
+    "flashscope": "Flashscope",
+    "python": "Python",
+}
+"""What a sentence says of a circumstance where that is not its title with a small letter, by key."""
+PLURAL = frozenset({"multiprocessors", "warm-up", "blas-threads"})
 
 
 def pairs_summary(
@@ -40,8 +48,7 @@ def pairs_summary(
     parts = [*_changes(pairs), *_states(pairs)] or [_unchanged(pairs)]
     parts += _alone(*map(len, lone))
     parts += [] if pairs else [_nearest(lone[0])]
-    told = [one.title for one in differing if one.reach != "none"]
-    sentence = "; ".join([*parts, *_differ(told)])
+    sentence = "; ".join([*parts, *_differ([one for one in differing if one.reach != "none"])])
     return sentence if quantity.kind in TIMED else f"{quantity.title}: {sentence}"
 
 
@@ -178,11 +185,21 @@ def _unchanged(pairs: Sequence[Pair]) -> str:
     return ", ".join([*told, *(f"{count} {words}" for count, words in others if count)])
 
 
-def _differ(titles: list[str]) -> list[str]:
-    if not titles:
+def _differ(differing: Sequence[Difference]) -> list[str]:
+    """That these differ, in the middle of a sentence."""
+    if not differing:
         return []
-    if len(titles) > MOST_TITLES:
-        left = len(titles) - MOST_TITLES + 1
-        titles = [*titles[: MOST_TITLES - 1], f"{left} more circumstances that may explain it"]
-    *first, last = titles
-    return [f"{', '.join(first)} and {last} differ" if first else f"{last} differs"]
+    named = differing if len(differing) <= MOST_TITLES else differing[: MOST_TITLES - 1]
+    told, left = [*map(_inside, named)], len(differing) - len(named)
+    told += [f"{left} more circumstances that may explain it"] if left else []
+    *first, last = told
+    if first:
+        return [f"{', '.join(first)} and {last} differ"]
+    return [f"{last} differ{'s' * (differing[0].key not in PLURAL)}"]
+
+
+def _inside(one: Difference) -> str:
+    """Its title as it stands inside a sentence; what has capitals beyond its first letter keeps them."""
+    first, *others = one.title.split()
+    small = " ".join([first.lower() if first[1:].islower() else first, *others])
+    return INSIDE.get(one.key, small)

@@ -113,7 +113,7 @@ def test_what_has_no_place_on_a_logarithmic_axis_is_absent() -> None:
 
 
 def test_ticks_are_round_values_that_fit_the_height(qapp: object) -> None:
-    axis = ValueAxis(replace(KINDS["time"], tick=ms_text))
+    axis = ValueAxis(replace(KINDS["time"], tick=lambda value, _more=0: ms_text(value)))
     ((_, places),) = axis.tickValues(-2.0, 3.0, 100.0)
     assert places == [-2, -1, 0, 1, 2, 3] or len(places) <= 6
     assert axis.tickStrings([0.0], 1, 1) == ["1.00 ms"]

@@ -1,6 +1,7 @@
 """What a plot over N shows is of its quantity alone, whatever it showed before."""
 
 from collections.abc import Sequence
+from math import log2
 
 import pytest
 from hypothesis import given, settings
@@ -56,6 +57,26 @@ def ranges_after(done: Sequence[Act], quantity: Quantity) -> object:
     card.close()
     card.deleteLater()
     return shown
+
+
+@pytest.mark.parametrize("width", [120.0, 180.0, 260.0, 600.0])
+def test_the_length_at_the_crosshair_has_a_label_on_a_stage_however_few_fit(
+    qapp: QApplication, width: float
+) -> None:
+    lengths = [2**k for k in range(9, 19)]
+    plot = SweepCard(RUNTIME, DARK).plot
+    axis = plot._x_axis
+    axis.set_seqlens(lengths)
+    plot.hold_still(True)
+    alone = axis.tickValues(7.0, 20.0, width)[0][1]
+    for seqlen in lengths:
+        plot.set_cursor_at(seqlen)
+        ((_, places),) = axis.tickValues(7.0, 20.0, width)
+        assert log2(seqlen) in places
+        assert places == sorted(set(places))
+        assert len(places) >= len(alone) - 1
+    plot.hold_still(False)
+    assert axis.tickValues(7.0, 20.0, width)[0][1] == alone, "off a stage labels stay where they are"
 
 
 @pytest.mark.matrix

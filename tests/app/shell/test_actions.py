@@ -14,7 +14,7 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from flashscope.app.control.settings import Settings
-from flashscope.app.pages.registry import VIEWS
+from flashscope.app.pages.registry import VIEWS, place_of
 from flashscope.app.shell.main_window import MainWindow
 from flashscope.app.widgets.frame.palette import CommandPalette
 from flashscope.app.widgets.frame.shortcut_sheet import ShortcutSheet
@@ -123,6 +123,33 @@ def test_the_palette_lists_first_what_was_run_last_also_in_the_next_window(rig: 
     assert len(titles(palette)) == len(list(window.registry))
 
 
+@pytest.mark.parametrize(
+    ("query", "title"),
+    [
+        ("zoom in", "View: Make everything larger"),
+        ("font", "View: Make everything larger"),
+        ("theme", "View: Switch between light and dark"),
+        ("exit", "File: Quit"),
+        ("redo", "Edit: Make the undone change again"),
+    ],
+)
+def test_a_command_is_found_by_other_words_for_it(window: MainWindow, query: str, title: str) -> None:
+    palette = CommandPalette(window.registry, window)
+    palette._query.setText(query)
+    assert any(line.startswith(title) for line in titles(palette)[:2])
+
+
+def test_what_has_the_word_in_its_text_comes_before_what_is_found_by_another_word(window: MainWindow) -> None:
+    palette = CommandPalette(window.registry, window)
+    palette._query.setText("zoom")
+    found = titles(palette)
+    first = next(place for place, line in enumerate(found) if line.startswith("View: Make everything"))
+    assert all("zoom" in line.casefold() for line in found[:first])
+    assert {"View: Make everything larger", "View: Make everything smaller"} <= {
+        line.partition("   ")[0] for line in found
+    }
+
+
 @pytest.mark.matrix
 def test_a_word_typed_in_the_palette_finds_the_command_of_this_word_on_every_page(rig: Rig) -> None:
     window = rig.window()
@@ -154,7 +181,7 @@ def test_return_does_nothing_where_no_command_found_can_be_run(window: MainWindo
     window.show_page("claims")
     palette = opened_palette(window)
     QTest.keyClicks(palette._query, "go on in the source")
-    assert titles(palette)[0].startswith("Ladder: Go on in the source")
+    assert titles(palette)[0].startswith("Source: Go on in the source")
     QTest.keyClick(palette._query, Qt.Key.Key_Return)
     assert palette.isVisible()
     palette.close()
@@ -191,6 +218,13 @@ def test_the_group_of_what_is_done_with_stories_is_called_as_its_button_is(windo
     keys = {action.key for action in groups[window.top_bar.present.text()]}
     assert {"stage", "stage.open", "stage.next", "story.edit", "stage.add"} <= keys
     assert "Stage" not in groups
+
+
+def test_commands_of_a_view_inside_a_kernel_stand_under_the_name_of_its_tab(window: MainWindow) -> None:
+    titles_inside = {view.key: view.title for view in place_of("ladder").views}
+    told = [(one.key.partition(".")[0], one.group) for one in window.registry]
+    groups = {(key, group) for key, group in told if key in titles_inside}
+    assert groups == {(key, titles_inside[key]) for key, _group in groups}
 
 
 def test_the_sheet_lists_every_key(window: MainWindow, qtbot: QtBot) -> None:

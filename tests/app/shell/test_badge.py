@@ -49,6 +49,11 @@ def test_in_the_stepper_it_tells_of_the_trace_and_elsewhere_of_the_session(windo
     assert badge(window) == SESSION
 
 
+def test_in_watch_it_tells_of_the_session_until_a_kernel_is_watched(window: MainWindow) -> None:
+    window.show_page("watch")
+    assert badge(window) == SESSION
+
+
 @pytest.mark.matrix
 def test_a_trace_of_the_session_on_show_has_the_sessions_source(window: MainWindow, rig: Rig) -> None:
     session = rig.controller.session

@@ -2,10 +2,10 @@
 
 import pytest
 from msgspec.structs import replace
-from PySide6.QtCore import QEvent, QPointF, Qt
+from PySide6.QtCore import QEvent, QPointF, QRect, Qt
 from PySide6.QtGui import QMouseEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QToolButton
 from pytestqt.qtbot import QtBot
 
 from flashscope.app.control.bundled import counted_recording
@@ -16,6 +16,7 @@ from flashscope.app.pages.sessions.page import SessionsPage
 from flashscope.app.pages.traffic import TrafficPage
 from flashscope.app.shell.main_window import MainWindow
 from tests.app.fakes import PLAN, plan_started, sweep
+from tests.app.pixels import pixels
 from tests.app.rig import Rig, Save
 
 CONTROL = Qt.KeyboardModifier.ControlModifier
@@ -225,6 +226,20 @@ def test_a_double_click_on_new_sweep_opens_the_form_and_starts_nothing(window: M
     assert not rig.controller.running
     QTest.mouseClick(bar.run, Qt.MouseButton.LeftButton)
     assert rig.controller.running
+
+
+def test_the_arrows_beside_tabs_without_room_can_be_seen(rig: Rig, qtbot: QtBot) -> None:
+    window = rig.window()
+    window.appearance.zoom(250)
+    window.resize(1280, 720)
+    window.show_page("results")
+    window.show()
+    arrows = window.tabs.findChildren(QToolButton)
+    qtbot.waitUntil(lambda: all(arrow.isVisible() for arrow in arrows), timeout=60_000)
+    for arrow in arrows:
+        middle, reach = arrow.rect().center(), arrow.width() // 4
+        inner = QRect(middle.x() - reach, middle.y() - reach, 2 * reach, 2 * reach)
+        assert len(set(pixels(arrow.grab(inner).toImage()).flat)) > 1, "nothing but its ground"
 
 
 def test_a_place_with_one_view_goes_by_one_word_wherever_it_is_told_of() -> None:

@@ -1,4 +1,4 @@
-"""The Ladder page: a step's source beside its predecessor's, and what it gained by the recording."""
+"""The view Source: a step's source beside its predecessor's, and what it gained by the recording."""
 
 import pytest
 from PySide6.QtCore import QSize, Qt

@@ -5,6 +5,7 @@ from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication, QLineEdit, QPlainTextEdit
 from pytestqt.qtbot import QtBot
 
+from flashscope.app.pages.sessions.asking import NO_NAME
 from flashscope.app.pages.sessions.page import SessionsPage
 from flashscope.app.shell.main_window import MainWindow
 from flashscope.app.widgets.dialogs.line import LineDialog
@@ -24,6 +25,43 @@ def test_a_deleted_session_comes_back_with_undo(
     assert window.errors.text == "Deleted one. Ctrl+Z undoes it."
     window.errors._act_button.click()
     qtbot.waitUntil(lambda: sorted(names(page)) == ["one", "two"], timeout=60_000)
+
+
+def test_the_neighbour_of_a_deleted_session_is_chosen_and_then_what_came_back(
+    page: SessionsPage, save: Save, qtbot: QtBot
+) -> None:
+    fill(page, save, qtbot, "one", "two", "three")
+    first, second, third = names(page)
+    choose(page, second)
+    page.delete_chosen()
+    qtbot.waitUntil(lambda: _chosen(page) == [third], timeout=60_000)
+    page.delete_chosen()
+    qtbot.waitUntil(lambda: _chosen(page) == [first], timeout=60_000)
+    page.controller.edits.undo()
+    qtbot.waitUntil(lambda: _chosen(page) == [third], timeout=60_000)
+    page.controller.edits.redo()
+    qtbot.waitUntil(lambda: _chosen(page) == [first], timeout=60_000)
+
+
+def _chosen(page: SessionsPage) -> list[str]:
+    return [row.called for row in page.chosen_rows()]
+
+
+def test_a_blank_name_takes_the_name_away_or_says_that_nothing_was_renamed(
+    page: SessionsPage, window: MainWindow, save: Save, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(page, save, qtbot, "one")
+    choose(page, "one")
+    monkeypatch.setattr(LineDialog, "ask", lambda *_, **__: ("   ", True))
+    page.rename_chosen()
+    assert window.errors.text == NO_NAME
+    assert not page.controller.edits.stack.count()
+    change(sessions_dir() / "one.flashscope", "name", "mine")
+    page.refresh()
+    qtbot.waitUntil(lambda: names(page) == ["mine"], timeout=60_000)
+    page.rename_chosen()
+    qtbot.waitUntil(lambda: names(page) == ["one"], timeout=60_000)
+    assert window.errors.text == "Took away the name of mine. Ctrl+Z undoes it."
 
 
 def test_a_renamed_session_keeps_its_file(

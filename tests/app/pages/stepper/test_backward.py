@@ -152,6 +152,20 @@ def test_another_kernel_is_traced_and_one_of_the_gpu_says_why_not_here(bench: Be
     assert "cpu" in board.words()
 
 
+def test_what_cannot_be_played_has_no_button_to_press_and_says_why_in_its_tip(bench: Bench) -> None:
+    page = bench.show("slide")
+    page.choose_mode(BACKWARD)
+    board = board_of(bench)
+    controls = (*board.transport.buttons.values(), board.transport.speed)
+    assert not any(one.isEnabled() for one in controls)
+    assert {" ".join(one.toolTip().split()) for one in controls} == {GIVEN}
+    page.show_preset("random")
+    bench.qtbot.waitUntil(lambda: board.view is not None)
+    assert all(one.isEnabled() for one in controls)
+    assert board.transport.buttons["stepper.play"].toolTip().startswith("Play or pause")
+    assert board.transport.speed.toolTip() == "Playing speed"
+
+
 @pytest.mark.matrix
 def test_given_scores_say_why_there_is_nothing_to_see_and_another_problem_is_followed(bench: Bench) -> None:
     page = bench.show("slide")

@@ -4,9 +4,11 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
+from flashscope.profiles.plan.plan import Protocol
 from flashscope.profiles.results.compare import compare
 from flashscope.profiles.results.quantities.registry import QUANTITIES
 from tests.profiles.results.compare.built import Cell, contrast, joined, rounds, session, with_workspace
+from tests.profiles.sessions import MACHINE
 
 LENGTHS = tuple(2**n for n in range(9, 15))
 KERNELS = ("flash2", "flash3")
@@ -51,8 +53,24 @@ def test_both_directions_and_what_differs_stand_in_one_sentence() -> None:
     sentence = told(changes, power_limit=500.0)
     assert (
         sentence
-        == "flash3 7.0% faster (geometric mean) from 4k on; 1 of 12 points slower; Power limit differs"
+        == "flash3 7.0% faster (geometric mean) from 4k on; 1 of 12 points slower; power limit differs"
     )
+
+
+@pytest.mark.parametrize(
+    ("others", "differ"),
+    [
+        ({"protocol": Protocol(warmup=9)}, "warm-up runs differ"),
+        ({"protocol": Protocol(interleave=False)}, "whether kernels took turns differs"),
+        ({"protocol": Protocol(warmup=9, cold=False)}, "cache and warm-up runs differ"),
+        ({"machine": {"driver": "590.1"}}, "NVIDIA driver differs"),
+        ({"machine": {"packages": {**MACHINE.packages, "cupy-cuda13x": "15"}}}, "CuPy differs"),
+    ],
+)
+def test_what_differs_has_the_capitals_and_the_number_of_its_place(
+    others: dict[str, object], differ: str
+) -> None:
+    assert told({}, **others).endswith(f"; {differ}")
 
 
 def test_points_that_broke_were_mended_or_are_gone_are_counted() -> None:
