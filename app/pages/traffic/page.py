@@ -1,11 +1,13 @@
 """The Traffic page: what each kernel moves to and from DRAM during one run, on the same axes."""
 
 from collections.abc import Collection, Sequence
+from functools import partial
 
 from PySide6.QtCore import QSize
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
+from flashscope.app.control.actions import Action
 from flashscope.app.control.bundled import counted_recording
 from flashscope.app.control.controller import Controller
 from flashscope.app.control.guard import guarded
@@ -160,6 +162,21 @@ class TrafficPage(Page):
         self._stale = True
         if self.isVisible():
             self.refresh()
+
+    def actions_offered(self) -> list[Action]:
+        """What a user can do here."""
+        following, before = partial(self._step, 1), partial(self._step, -1)
+        return [
+            Action("traffic.next", "Traffic at the next N", following, "View", "Alt+Right", staged=True),
+            Action("traffic.back", "Traffic at the previous N", before, "View", "Alt+Left", staged=True),
+        ]
+
+    def _step(self, by: int) -> None:
+        """Look at the next N that has curves, or at the one before, in every view."""
+        there = sorted(self._of_curve())
+        if self.seqlen in there:
+            place = there.index(self.seqlen) + by
+            self.controller.seqlen_chosen.emit(there[min(max(place, 0), len(there) - 1)])
 
     def show_kernels(self, kernels: Collection[str]) -> None:
         """Show the curves of these, two of them side by side; or of all where none is named."""
