@@ -8,7 +8,7 @@ from flashscope.profiles.plan.seqlens import short_seqlen
 KIB = 1024
 MOST_DIGITS, MOST_WHOLE = 1e6, 1e9  # from which on a number has a power of ten
 KILO = 1000
-_BYTE_UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
+_BYTE_UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 _TRAFFIC_UNITS = ("B", "kB", "MB", "GB", "TB")
 
 

@@ -12,6 +12,7 @@ from flashscope.app.control.own.watch import OwnWatch, WatchAsked
 from flashscope.app.pages.own.bringing import Bringing
 from flashscope.app.widgets.menus import pop_up
 from flashscope.app.widgets.plain import button_text
+from flashscope.app.words.own.watching import NOTHING_TO_WATCH
 from flashscope.kernels.catalogue.own_kernel import OwnKernel
 from flashscope.kernels.catalogue.registry import AUTO
 from flashscope.kernels.own.consent import obstacle_to_run
@@ -33,9 +34,11 @@ class WatchStarter(QObject):
 
     Signals:
         begun: Something is to be watched, or the view of it is wanted.
+        noticed: Why nothing is to be watched (str).
     """
 
     begun = Signal()
+    noticed = Signal(str)
 
     def __init__(
         self,
@@ -53,8 +56,11 @@ class WatchStarter(QObject):
     def offer(self) -> None:
         """Watch the kernel that there is, let the user choose among several, or show what is watched."""
         there = [one for one in self._shelf.kernels if not one.module and is_there(one)]
-        if self._watch.active or not there:
+        if self._watch.active:
             self.begun.emit()
+        elif not there:
+            self.begun.emit()
+            self.noticed.emit(NOTHING_TO_WATCH)
         elif len(there) == 1:
             self.start(there[0].name)
         else:

@@ -19,7 +19,7 @@ from flashscope.app.words.units import bytes_text
 from flashscope.profiles.results.planner.ledger import Ledger
 from flashscope.profiles.results.planner.outlook import Prospect
 
-WIDTHS = (101, 80, 80, 76, 76, 80, 80, 107, 82, 100, 92, 194)
+WIDTHS = (101, 84, 84, 84, 84, 84, 60, 107, 94, 100, 92, 194)
 ProspectColumn = ListColumn[Prospect]
 
 
@@ -89,7 +89,7 @@ def _forecast(title: str, count: Callable[[], int], layers: Callable[[], int]) -
 def _fits(one: Prospect) -> str:
     if one.ledger is None:
         return NOTHING
-    return "✓ fits" if one.fits else "× too large"
+    return "✓ fits" if one.fits else "× no"
 
 
 def _relative_error(one: Prospect) -> float | None:

@@ -80,6 +80,7 @@ class FormPage(Page):
         kernels.own.remove_wanted.connect(bringing.remove)
         kernels.own.watch_wanted.connect(self.watching.start)
         self.watching.begun.connect(partial(self.page_requested.emit, "watch"))
+        self.watching.noticed.connect(self.noticed)
         bringing.brought.connect(self._take_brought)
         bringing.left.connect(partial(kernels.tick, on=False))
         bringing.noticed.connect(self.noticed)

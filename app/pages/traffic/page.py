@@ -1,17 +1,21 @@
 """The Traffic page: what each kernel moves to and from DRAM during one run, on the same axes."""
 
 from collections.abc import Collection, Sequence
+from functools import partial
 
 from PySide6.QtCore import QSize
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
+from flashscope.app.control.actions import Action
 from flashscope.app.control.bundled import counted_recording
 from flashscope.app.control.controller import Controller
 from flashscope.app.control.guard import guarded
 from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import px
 from flashscope.app.pages.base import Page
+from flashscope.app.pages.profile.headline_bar import empty_text
+from flashscope.app.pages.registry import title_of
 from flashscope.app.pages.traffic.card import TrafficCard, totals_text
 from flashscope.app.pages.traffic.shown import (
     CountedPoint,
@@ -42,6 +46,7 @@ from flashscope.app.widgets.empty_view import EmptyView
 from flashscope.app.widgets.keyed import does
 from flashscope.app.widgets.lines import Lines
 from flashscope.app.widgets.plain import FormulaLabel, PlainLabel
+from flashscope.app.words.results.holding import view_instead
 from flashscope.app.words.results.provenance_header import session_header
 from flashscope.app.words.units import seqlen_full, seqlen_text
 from flashscope.profiles.results.model.curves import Curve
@@ -126,8 +131,9 @@ class TrafficPage(Page):
         counted = counted_recording()
         self.open_counted = text_button(OPEN, OPEN, lambda: self.file_chosen.emit(counted), "primary")
         count = text_button(COUNT, COUNT, lambda: self.action_requested.emit("profile.counted"))
+        self.lead = text_button("Show it", "Show what there is", self._show_instead)
         empty = EmptyView(QUESTION)
-        empty.add(self.open_counted, does(count, "profile.counted"))
+        empty.add(self.lead, self.open_counted, does(count, "profile.counted"))
         self.open_counted.setHidden(counted is None)
         return empty
 
@@ -161,6 +167,21 @@ class TrafficPage(Page):
         if self.isVisible():
             self.refresh()
 
+    def actions_offered(self) -> list[Action]:
+        """What a user can do here."""
+        following, before = partial(self._step, 1), partial(self._step, -1)
+        return [
+            Action("traffic.next", "Traffic at the next N", following, "View", "Alt+Right", staged=True),
+            Action("traffic.back", "Traffic at the previous N", before, "View", "Alt+Left", staged=True),
+        ]
+
+    def _step(self, by: int) -> None:
+        """Look at the next N that has curves, or at the one before, in every view."""
+        there = sorted(self._of_curve())
+        if self.seqlen in there:
+            place = there.index(self.seqlen) + by
+            self.controller.seqlen_chosen.emit(there[min(max(place, 0), len(there) - 1)])
+
     def show_kernels(self, kernels: Collection[str]) -> None:
         """Show the curves of these, two of them side by side; or of all where none is named."""
         self.only = kernels
@@ -172,15 +193,28 @@ class TrafficPage(Page):
         self._rows = () if session is None else rows(session)
         self._groups = groups(self._rows)
         told = "" if self._of_curve() else self._why_none(session)
+        self._offer_instead(view_instead(session))
         self.words.setText(told)  # a long text behind the curves would make the page higher
         self._stack.setCurrentIndex(int(not told))
         self._draw()
 
     def _why_none(self, session: Session | None) -> str:
+        if view_instead(session):
+            return empty_text(session)
         curve = self.controller.curve
         if curve is None or not self._groups:
             return why_none(None if session is None else self._rows)
         return none_of_curve(curve, list(self._groups))
+
+    def _offer_instead(self, view: str) -> None:
+        """Offer the view of what a session without points holds; empty: there is none."""
+        self.lead.setVisible(bool(view))
+        if view:
+            self.lead.setText(f"Show {title_of(view)}")
+            self.lead.setAccessibleName(self.lead.text())
+
+    def _show_instead(self) -> None:
+        self.page_requested.emit(view_instead(self.controller.session))
 
     def apply_theme(self, theme: Theme) -> None:
         """Recolour."""

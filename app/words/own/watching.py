@@ -17,6 +17,7 @@ HOW_TO_WATCH = (
     "Errors come with their line.\n\n"
     "Press the eye beside a kernel of yours in New sweep, which also says on which problem."
 )
+NOTHING_TO_WATCH = "There is no kernel of yours to watch yet: bring one first."
 RIGHTS = "Each save runs with your rights, without another question."
 SAME_SOURCES = "Their sources are the same."
 ALONE = "v{} is the first: save the file again, and the two stand side by side."

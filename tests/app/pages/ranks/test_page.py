@@ -16,6 +16,7 @@ from flashscope.app.pages.compare import ComparePage
 from flashscope.app.pages.profile import ProfilePage
 from flashscope.app.pages.ranks import RanksPage
 from flashscope.app.pages.ranks.columns import MODEL
+from flashscope.app.pages.traffic import TrafficPage
 from flashscope.app.shell.main_window import MainWindow
 from flashscope.app.shell.shots import grab_whole
 from flashscope.app.words.ranks import SHARED, model_text
@@ -195,6 +196,22 @@ def test_curves_of_a_session_without_points_say_where_to_look(
     qtbot.waitUntil(lambda: "3 results of ranks (zigzag, ring): see Ranks." in sentence.text())
     window.trigger("stage")
     assert (window.stage.on, "see Ranks" in window.errors.text) == (False, True)
+
+
+def test_traffic_of_a_session_without_points_leads_to_what_there_is_instead_of_asking_for_counters(
+    qtbot: QtBot, page: RanksPage, window: MainWindow, save: Save
+) -> None:
+    opened(qtbot, window, save(events(*KEPT), "ranks"))
+    window.show_page("traffic")
+    traffic = window.page
+    assert isinstance(traffic, TrafficPage)
+    assert traffic.words.text() == "No points; 3 results of ranks (zigzag, ring): see Ranks."
+    assert traffic.lead.text() == "Show Ranks"
+    traffic.lead.click()
+    assert window.page is page
+    opened(qtbot, window, save(sweep(), "points"))
+    window.show_page("traffic")
+    assert not traffic.lead.isVisible()
 
 
 @pytest.mark.matrix  # it takes a second

@@ -137,6 +137,19 @@ def test_the_page_goes_with_the_crosshair_and_says_where_it_has_a_curve(told: To
     profile.close()
 
 
+def test_alt_and_an_arrow_lead_to_the_next_n_that_has_a_curve_as_the_tip_of_its_button_says(
+    told: Told,
+) -> None:
+    told.tell(counted(BOTH))
+    keys = {keys: action.trigger for action in told.page.actions_offered() for keys in action.keys}
+    shown = []
+    for pressed in ("Alt+Left", "Alt+Left", "Alt+Right", "Alt+Right"):
+        keys[pressed]()
+        shown.append(told.controller.seqlen)
+    assert shown == [512, 512, 1024, 1024]
+    assert told.page.seqlen == 1024
+
+
 def test_n_is_chosen_in_one_place_the_line_that_all_views_share(told: Told) -> None:
     told.tell(counted(BOTH))
     assert not told.page.findChildren(QComboBox)

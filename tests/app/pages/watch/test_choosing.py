@@ -5,10 +5,12 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QMenu
+from PySide6.QtWidgets import QMenu, QPushButton
 from pytestqt.qtbot import QtBot
 
+from flashscope.app.pages.watch import WatchPage
 from flashscope.app.shell.main_window import MainWindow
+from flashscope.app.words.own.watching import NOTHING_TO_WATCH
 from tests.app.own_files import cuda_file, python_file
 from tests.app.pages.watch.scene import bring
 from tests.app.rig import Rig
@@ -25,6 +27,18 @@ def test_of_several_kernels_the_action_lets_one_choose(
     QTest.keyClick(menu, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: bool(rig.engine.plans))
     assert rig.engine.plans[0].kernels[0] == "other-v1"
+
+
+def test_where_there_is_no_kernel_to_watch_the_button_says_that_one_has_to_be_brought(
+    window: MainWindow,
+) -> None:
+    window.show_page("watch")
+    page = window.page
+    assert isinstance(page, WatchPage)
+    watch, _bring = page.empty.findChildren(QPushButton)
+    watch.click()
+    assert window.page is page
+    assert window.errors.text == NOTHING_TO_WATCH
 
 
 @pytest.mark.matrix
