@@ -7,13 +7,12 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from flashscope.app.control.bundled import NAMES, recording_like
 from flashscope.app.look.zoom import keep
-from flashscope.app.pages.registry import title_of
+from flashscope.app.pages.instead import LeadButton, instead_text
 from flashscope.app.widgets.buttons import text_button
 from flashscope.app.widgets.elided import ElidedLabel
 from flashscope.app.widgets.fitted import FittedLabel
 from flashscope.app.widgets.plain import set_tip
 from flashscope.app.words.results.headline import headline_text, needs_recording, note_text
-from flashscope.app.words.results.holding import holding_text, view_instead
 from flashscope.profiles.results.findings.headline import Headline
 from flashscope.profiles.results.model.session import Session
 
@@ -27,11 +26,9 @@ class HeadlineBar(QWidget):
 
     Signals:
         file_chosen: Open the recording of a GPU that comes with the program (Path).
-        view_chosen: Show the view of what a session without points holds (its key).
     """
 
     file_chosen = Signal(object)
-    view_chosen = Signal(str)
 
     def __init__(self) -> None:
         super().__init__()
@@ -39,9 +36,8 @@ class HeadlineBar(QWidget):
         self.note = ElidedLabel()
         self.note.setProperty("role", "dim")
         self._recording: Path | None = None
-        self._view = ""
         self.link = text_button("See a GPU recording", "See a GPU recording", self._open)
-        self.lead = text_button("Show it", "Show what there is", lambda: self.view_chosen.emit(self._view))
+        self.lead = LeadButton()
         column = QVBoxLayout()
         column.setSpacing(0)
         column.addWidget(self.sentence, 1)
@@ -59,9 +55,10 @@ class HeadlineBar(QWidget):
     def say(self, headline: Headline | None, session: Session | None = None) -> None:
         """Say this of a session; None: nothing yet, what would fill it, or where else something is."""
         self.note.setText(note_text(headline))
-        self.sentence.setText(empty_text(session) or headline_text(headline))
+        empty = EMPTY if session is None else instead_text(session)
+        self.sentence.setText(empty or headline_text(headline))
         self._offer(recording_like(headline.problem) if headline and needs_recording(headline) else None)
-        self._offer_view(view_instead(session))
+        self.lead.follow(session)
 
     def _offer(self, recording: Path | None) -> None:
         """Offer this recording; None: none."""
@@ -70,15 +67,6 @@ class HeadlineBar(QWidget):
         if recording is not None:
             self.link.setAccessibleName(f"Open {NAMES[recording.stem]}")
             set_tip(self.link, f"Opens {NAMES[recording.stem]}, which is measured on a GPU.")
-
-    def _offer_view(self, view: str) -> None:
-        """Offer this view; empty: none."""
-        self._view = view
-        self.lead.setVisible(bool(view))
-        if view:
-            name = f"Show {title_of(view)}"
-            self.lead.setText(name)
-            self.lead.setAccessibleName(name)
 
     def _stand_at_least(self, height: int) -> None:
         self._least = height
@@ -97,13 +85,3 @@ class HeadlineBar(QWidget):
 
     def _open(self) -> None:
         self.file_chosen.emit(self._recording)
-
-
-def empty_text(session: Session | None) -> str:
-    """What is said where there is nothing to say of points; empty: there are points."""
-    if session is None:
-        return EMPTY
-    if session.points:
-        return ""
-    view = view_instead(session)
-    return f"No points; {holding_text(session)}{f': see {title_of(view)}' if view else ''}."

@@ -199,7 +199,7 @@ class ProfilePage(FormPage):
         self.plots.point_requested.connect(self._do_with_point)
         self.plots.panel.inside_wanted.connect(partial(self.action_requested.emit, "inside"))
         self.plots.full.changed.connect(lambda _alone: self.place_parts())
-        self.headline.view_chosen.connect(self.page_requested)
+        self.headline.lead.view_chosen.connect(self.page_requested)
         for way in (self.headline, self.runs):
             way.file_chosen.connect(self.file_chosen)
         self.runs.noticed.connect(self.noticed)

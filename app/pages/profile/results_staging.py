@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QWidget
 
 from flashscope.app.control.controller import Controller
 from flashscope.app.look.theme import Theme
-from flashscope.app.pages.profile.headline_bar import empty_text
+from flashscope.app.pages.instead import instead_text
 from flashscope.app.pages.profile.plots_view import PlotsView
 from flashscope.app.pages.profile.stage_table import StageTable
 from flashscope.app.pages.staging import Staging
@@ -51,7 +51,7 @@ class ResultsStaging(Staging):
     def lack(self) -> str:
         """Where else there is something, if there are no points."""
         session = self.controller.session
-        return empty_text(session) if view_instead(session) else ""
+        return instead_text(session) if view_instead(session) else ""
 
     @property
     def sentence(self) -> str:

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QWidget
 from flashscope.app.control.controller import Controller
 from flashscope.app.look.theme import DARK, Theme
 from flashscope.app.pages.compare.legend import KernelLegend
-from flashscope.app.pages.profile.headline_bar import empty_text
+from flashscope.app.pages.instead import instead_text
 from flashscope.app.pages.profile.plots_view import PlotsView
 from flashscope.app.pages.staging import Staging
 from flashscope.app.plots.sweep.sweep_card import SweepCard
@@ -56,7 +56,7 @@ class ProfileStaging(Staging):
     def lack(self) -> str:
         """Where else there is something, if there are no points."""
         session = self.controller.session
-        return empty_text(session) if view_instead(session) else ""
+        return instead_text(session) if view_instead(session) else ""
 
     @property
     def sentence(self) -> str:

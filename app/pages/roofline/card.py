@@ -9,6 +9,7 @@ from flashscope.app.control.bundled import counted_title
 from flashscope.app.figures.series import kernels_of
 from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import px
+from flashscope.app.pages.instead import instead_text
 from flashscope.app.plots.export.button import ExportButton
 from flashscope.app.plots.export.contents import Export, ExportCell
 from flashscope.app.plots.plot_menu import OF_THE_POINT, PlotMenu
@@ -24,6 +25,7 @@ from flashscope.app.words.devices.roofline import (
     spot_title,
     tier_text,
 )
+from flashscope.app.words.results.holding import view_instead
 from flashscope.app.words.results.provenance_header import session_header
 from flashscope.profiles.results.model.rows import PointRow
 from flashscope.profiles.results.model.session import Session
@@ -94,7 +96,7 @@ class RooflineCard(Card):
         self.legend.show_kernels(kernels_of([spot.row for spot in found.spots]))
         self.legend.hide_kernels(hidden)
         self.plot.show_roofline(found, self.legend.hidden)
-        self.plot.show_hint("" if found.placed else EMPTY if session is None else nothing_text(found))
+        self.plot.show_hint("" if found.placed else _empty_text(session, found))
         measured = bool(session and session.ceilings)
         self.missing.setText(missing_roofs(found, measured=measured, recorded=counted_title()))
         self.missing.setVisible(bool(self.missing.text()))
@@ -128,6 +130,13 @@ class RooflineCard(Card):
         """Say what the point under the pointer reaches."""
         hint = "Point at a mark to read it, click it to see why." if self._found.placed else ""
         self.readout.setText(hint if spot is None else " · ".join([spot_title(spot), *spot_lines(spot)]))
+
+
+def _empty_text(session: Session | None, found: Roofline) -> str:
+    """Why nothing is drawn, and where else something is."""
+    if view_instead(session):
+        return instead_text(session)
+    return EMPTY if session is None else nothing_text(found)
 
 
 def _cells(spot: Spot) -> list[ExportCell]:

@@ -16,6 +16,7 @@ from flashscope.app.figures.series import kernels_of
 from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import keep, px
 from flashscope.app.pages.base import Page
+from flashscope.app.pages.instead import LeadButton
 from flashscope.app.pages.roofline.card import RooflineCard
 from flashscope.app.pages.roofline.memories_card import MemoriesCard
 from flashscope.app.pages.roofline.staging import RooflineStaging
@@ -71,8 +72,11 @@ class RooflinePage(Page):
         self.shown = QStackedWidget()
         for card in (self.card, self.memories):
             self.shown.addWidget(card)
+        self.lead = LeadButton("link")
+        self.lead.view_chosen.connect(self.page_requested)
         self.switches: Sequence[QPushButton] = self._switches()
-        staging = RooflineStaging(self, controller, (self.why,))
+        self.card.header.insertWidget(self.card.header.indexOf(self.switches[0]), self.lead)
+        staging = RooflineStaging(self, controller, (self.why, self.lead))
         self.drawn.connect(staging.tell_marks)
         self.staging = staging
         self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
@@ -206,6 +210,7 @@ class RooflinePage(Page):
         self.found = found
         self.card.show_roofline(session, shown, found, self._hidden)
         self.memories.show_session(session)
+        self.lead.follow(session)
         self._show_point(self.controller.point)
         self.drawn.emit()
         self.staging.changed.emit()

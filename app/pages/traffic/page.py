@@ -14,8 +14,7 @@ from flashscope.app.control.guard import guarded
 from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import px
 from flashscope.app.pages.base import Page
-from flashscope.app.pages.profile.headline_bar import empty_text
-from flashscope.app.pages.registry import title_of
+from flashscope.app.pages.instead import LeadButton, instead_text
 from flashscope.app.pages.traffic.card import TrafficCard, totals_text
 from flashscope.app.pages.traffic.shown import (
     CountedPoint,
@@ -131,7 +130,8 @@ class TrafficPage(Page):
         counted = counted_recording()
         self.open_counted = text_button(OPEN, OPEN, lambda: self.file_chosen.emit(counted), "primary")
         count = text_button(COUNT, COUNT, lambda: self.action_requested.emit("profile.counted"))
-        self.lead = text_button("Show it", "Show what there is", self._show_instead)
+        self.lead = LeadButton()
+        self.lead.view_chosen.connect(self.page_requested)
         empty = EmptyView(QUESTION)
         empty.add(self.lead, self.open_counted, does(count, "profile.counted"))
         self.open_counted.setHidden(counted is None)
@@ -193,28 +193,18 @@ class TrafficPage(Page):
         self._rows = () if session is None else rows(session)
         self._groups = groups(self._rows)
         told = "" if self._of_curve() else self._why_none(session)
-        self._offer_instead(view_instead(session))
+        self.lead.follow(session)
         self.words.setText(told)  # a long text behind the curves would make the page higher
         self._stack.setCurrentIndex(int(not told))
         self._draw()
 
     def _why_none(self, session: Session | None) -> str:
         if view_instead(session):
-            return empty_text(session)
+            return instead_text(session)
         curve = self.controller.curve
         if curve is None or not self._groups:
             return why_none(None if session is None else self._rows)
         return none_of_curve(curve, list(self._groups))
-
-    def _offer_instead(self, view: str) -> None:
-        """Offer the view of what a session without points holds; empty: there is none."""
-        self.lead.setVisible(bool(view))
-        if view:
-            self.lead.setText(f"Show {title_of(view)}")
-            self.lead.setAccessibleName(self.lead.text())
-
-    def _show_instead(self) -> None:
-        self.page_requested.emit(view_instead(self.controller.session))
 
     def apply_theme(self, theme: Theme) -> None:
         """Recolour."""

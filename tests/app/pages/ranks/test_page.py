@@ -16,6 +16,7 @@ from flashscope.app.pages.compare import ComparePage
 from flashscope.app.pages.profile import ProfilePage
 from flashscope.app.pages.ranks import RanksPage
 from flashscope.app.pages.ranks.columns import MODEL
+from flashscope.app.pages.roofline import RooflinePage
 from flashscope.app.pages.traffic import TrafficPage
 from flashscope.app.shell.main_window import MainWindow
 from flashscope.app.shell.shots import grab_whole
@@ -212,6 +213,24 @@ def test_traffic_of_a_session_without_points_leads_to_what_there_is_instead_of_a
     opened(qtbot, window, save(sweep(), "points"))
     window.show_page("traffic")
     assert not traffic.lead.isVisible()
+
+
+def test_the_roofline_of_a_session_without_points_leads_to_what_there_is(
+    qtbot: QtBot, page: RanksPage, window: MainWindow, save: Save
+) -> None:
+    opened(qtbot, window, save(events(*KEPT), "ranks"))
+    window.show_page("roofline")
+    roofline = window.page
+    assert isinstance(roofline, RooflinePage)
+    qtbot.waitUntil(roofline.lead.isVisible)
+    assert (
+        roofline.card.plot._hint.toPlainText() == "No points; 3 results of ranks (zigzag, ring): see Ranks."
+    )
+    roofline.lead.click()
+    assert window.page is page
+    opened(qtbot, window, save(sweep(), "points"))
+    window.show_page("roofline")
+    qtbot.waitUntil(lambda: not roofline.lead.isVisible())
 
 
 @pytest.mark.matrix  # it takes a second
