@@ -84,9 +84,9 @@ def _in_lines(text: str) -> str:
     return re.sub("[<&]", rf"\g<0>{_WORD_JOINER}", told)
 
 
-def set_tip(shown: QWidget | QAction, text: str) -> None:
-    """Give a widget or an action its tool tip; one that has keys names them at its end."""
-    keys = shown.property(KEYS)
+def set_tip(shown: QWidget | QAction, text: str, *, keyed: bool = True) -> None:
+    """Give a widget or an action its tool tip; its keys stand at the end, if it has any that do something."""
+    keys = shown.property(KEYS) if keyed else None
     shown.setToolTip(plain_tip(f"{text} ({keys})" if text and keys else text))
 
 

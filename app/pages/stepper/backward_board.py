@@ -28,7 +28,7 @@ from flashscope.app.stepper.events import StepEvent
 from flashscope.app.stepper.recording import Recording
 from flashscope.app.stepper.step_view import StepView
 from flashscope.app.widgets.card import Card
-from flashscope.app.widgets.plain import PlainLabel, plain_tip, set_tip
+from flashscope.app.widgets.plain import PlainLabel, set_tip
 from flashscope.app.widgets.transport import TransportBar
 from flashscope.app.words.inside.tracing import backward_words
 from flashscope.kernels.workload.backward_trace import BackwardKernel, BackwardTrace, BackwardTraceRequest
@@ -337,9 +337,7 @@ class BackwardBoard(ModeBoard):
         """Let the buttons be pressed, or say why not; the scrubber takes the keys, whatever there is."""
         for button in (*self.transport.buttons.values(), self.transport.speed):
             button.setEnabled(not why_not)
-            set_tip(button, button.accessibleName())
-            if why_not:
-                button.setToolTip(plain_tip(why_not))  # its keys mean nothing now
+            set_tip(button, why_not or button.accessibleName(), keyed=not why_not)
 
     def _connect(self) -> None:
         self.panels.tile_chosen.connect(self._go_tile)

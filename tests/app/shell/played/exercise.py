@@ -19,7 +19,14 @@ from PySide6.QtGui import (
     QWheelEvent,
 )
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractSpinBox, QApplication, QDoubleSpinBox, QMenu, QTableView, QWidget
+from PySide6.QtWidgets import (
+    QAbstractSpinBox,
+    QApplication,
+    QDoubleSpinBox,
+    QMenu,
+    QTableView,
+    QWidget,
+)
 
 from flashscope.app.control.chores import wait_for_all
 from flashscope.app.control.steps import Restored
@@ -49,10 +56,12 @@ from flashscope.app.widgets.dialogs.note import NoteDialog
 from flashscope.app.widgets.drop_down import DropDown
 from flashscope.app.widgets.frame.palette import CommandPalette
 from flashscope.app.widgets.frame.queue_sheet import QueueSheet
+from flashscope.app.widgets.scrolling import Scrolling
 from flashscope.app.widgets.scrubber import Scrubber
 from flashscope.profiles.store.library import TRASH
 from tests.app.fakes import PLAN
 from tests.app.shell.played.exercise_inside import launch, read_machine_code, settle, turn_modes
+from tests.app.shell.played.exercise_tables import sort_and_copy
 
 
 def exercise(window: MainWindow, file: Path) -> None:
@@ -198,12 +207,6 @@ def _pass_over(button: LegendButton) -> None:
     _leave(button)
 
 
-def _sort_and_copy(table: QTableView) -> None:
-    for column in range(table.model().columnCount()):
-        table.sortByColumn(column, Qt.SortOrder.AscendingOrder)
-    QTest.keyClick(table, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
-
-
 def _open_and_close(choice: DropDown) -> None:
     choice.showPopup()
     choice.hidePopup()
@@ -238,7 +241,8 @@ TOUCHES: tuple[tuple[type[QWidget] | UnionType, Callable[[Any], object]], ...] =
     (KernelButton, lambda button: QTest.mouseDClick(button, Qt.MouseButton.LeftButton)),
     (QDoubleSpinBox, _change_number),
     (QAbstractSpinBox, _leave_empty),
-    (QTableView, _sort_and_copy),
+    (QTableView, sort_and_copy),
+    (Scrolling, lambda area: _turn_wheel(area.viewport())),
     (DropDown, _open_and_close),
     (QuantityChooser | StripPlot, QWidget.updateGeometry),
 )
