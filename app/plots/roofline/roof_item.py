@@ -17,15 +17,7 @@ from flashscope.profiles.wire.ceilings import EXPONENTIALS, LEVELS
 
 RoofEnds = tuple[float, float]
 Anchor = tuple[float, float]
-BESIDE = (
-    0.85,
-    0.75,
-    0.6,
-    0.45,
-    0.35,
-    0.25,
-    0.15,
-)  # of a slope, where its name may end
+BESIDE = (0.85, 0.75, 0.6, 0.45, 0.35, 0.25, 0.15)  # of a slope, where its name may end
 INSET_PX = 2  # from a line to a name
 LINE_PX = 1  # that a line keeps free of names
 
