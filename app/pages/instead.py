@@ -44,3 +44,8 @@ def instead_text(session: Session | None) -> str:
         return ""
     view = view_instead(session)
     return f"No points; {holding_text(session)}{f': see {title_of(view)}' if view else ''}."
+
+
+def elsewhere_text(session: Session | None) -> str:
+    """Where else a session without points has something; empty: it has points, or nothing anywhere."""
+    return instead_text(session) if view_instead(session) else ""

@@ -7,14 +7,13 @@ from PySide6.QtWidgets import QWidget
 
 from flashscope.app.control.controller import Controller
 from flashscope.app.look.theme import Theme
-from flashscope.app.pages.instead import instead_text
+from flashscope.app.pages.instead import elsewhere_text
 from flashscope.app.pages.profile.plots_view import PlotsView
 from flashscope.app.pages.profile.stage_table import StageTable
 from flashscope.app.pages.staging import Staging
 from flashscope.app.stage.scene import Scene
 from flashscope.app.stage.story import Stop
 from flashscope.app.words.results.headline import headline_text
-from flashscope.app.words.results.holding import view_instead
 from flashscope.profiles.results.model.rows import PointRow
 from flashscope.profiles.results.quantities.registry import QUANTITIES
 
@@ -50,8 +49,7 @@ class ResultsStaging(Staging):
     @property
     def lack(self) -> str:
         """Where else there is something, if there are no points."""
-        session = self.controller.session
-        return instead_text(session) if view_instead(session) else ""
+        return elsewhere_text(self.controller.session)
 
     @property
     def sentence(self) -> str:

@@ -8,14 +8,13 @@ from PySide6.QtWidgets import QWidget
 from flashscope.app.control.controller import Controller
 from flashscope.app.look.theme import DARK, Theme
 from flashscope.app.pages.compare.legend import KernelLegend
-from flashscope.app.pages.instead import instead_text
+from flashscope.app.pages.instead import elsewhere_text
 from flashscope.app.pages.profile.plots_view import PlotsView
 from flashscope.app.pages.staging import Staging
 from flashscope.app.plots.sweep.sweep_card import SweepCard
 from flashscope.app.stage.scene import Scene
 from flashscope.app.stage.story import Stop
 from flashscope.app.words.results.headline import brief_text
-from flashscope.app.words.results.holding import view_instead
 from flashscope.profiles.results.quantities.registry import QUANTITIES
 
 UPPER_ROW = 2  # plots that a stop has which names none
@@ -55,8 +54,7 @@ class ProfileStaging(Staging):
     @property
     def lack(self) -> str:
         """Where else there is something, if there are no points."""
-        session = self.controller.session
-        return instead_text(session) if view_instead(session) else ""
+        return elsewhere_text(self.controller.session)
 
     @property
     def sentence(self) -> str:

@@ -9,7 +9,7 @@ from flashscope.app.control.bundled import counted_title
 from flashscope.app.figures.series import kernels_of
 from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import px
-from flashscope.app.pages.instead import instead_text
+from flashscope.app.pages.instead import elsewhere_text
 from flashscope.app.plots.export.button import ExportButton
 from flashscope.app.plots.export.contents import Export, ExportCell
 from flashscope.app.plots.plot_menu import OF_THE_POINT, PlotMenu
@@ -25,7 +25,6 @@ from flashscope.app.words.devices.roofline import (
     spot_title,
     tier_text,
 )
-from flashscope.app.words.results.holding import view_instead
 from flashscope.app.words.results.provenance_header import session_header
 from flashscope.profiles.results.model.rows import PointRow
 from flashscope.profiles.results.model.session import Session
@@ -134,9 +133,7 @@ class RooflineCard(Card):
 
 def _empty_text(session: Session | None, found: Roofline) -> str:
     """Why nothing is drawn, and where else something is."""
-    if view_instead(session):
-        return instead_text(session)
-    return EMPTY if session is None else nothing_text(found)
+    return elsewhere_text(session) or (EMPTY if session is None else nothing_text(found))
 
 
 def _cells(spot: Spot) -> list[ExportCell]:

@@ -14,7 +14,7 @@ from flashscope.app.control.guard import guarded
 from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import px
 from flashscope.app.pages.base import Page
-from flashscope.app.pages.instead import LeadButton, instead_text
+from flashscope.app.pages.instead import LeadButton, elsewhere_text
 from flashscope.app.pages.traffic.card import TrafficCard, totals_text
 from flashscope.app.pages.traffic.shown import (
     CountedPoint,
@@ -45,7 +45,6 @@ from flashscope.app.widgets.empty_view import EmptyView
 from flashscope.app.widgets.keyed import does
 from flashscope.app.widgets.lines import Lines
 from flashscope.app.widgets.plain import FormulaLabel, PlainLabel
-from flashscope.app.words.results.holding import view_instead
 from flashscope.app.words.results.provenance_header import session_header
 from flashscope.app.words.units import seqlen_full, seqlen_text
 from flashscope.profiles.results.model.curves import Curve
@@ -199,8 +198,8 @@ class TrafficPage(Page):
         self._draw()
 
     def _why_none(self, session: Session | None) -> str:
-        if view_instead(session):
-            return instead_text(session)
+        if elsewhere := elsewhere_text(session):
+            return elsewhere
         curve = self.controller.curve
         if curve is None or not self._groups:
             return why_none(None if session is None else self._rows)
