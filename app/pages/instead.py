@@ -8,6 +8,8 @@ from flashscope.app.widgets.plain import button_text
 from flashscope.app.words.results.holding import holding_text, view_instead
 from flashscope.profiles.results.model.session import Session
 
+NOWHERE = "Show another view"  # the name of a lead that has nowhere to go, and is hidden
+
 
 class LeadButton(QPushButton):
     """Leads to the view that shows what a session without points holds; hidden where there is none.
@@ -26,16 +28,15 @@ class LeadButton(QPushButton):
         self._view = ""
         self.setProperty("role", role or None)
         self.clicked.connect(lambda _checked=False: self.view_chosen.emit(self._view))
-        self.hide()
+        self.follow(None)
 
     def follow(self, session: Session | None) -> None:
         """Lead to what this session holds."""
         self._view = view_instead(session)
+        name = f"Show {title_of(self._view)}" if self._view else NOWHERE
+        self.setText(button_text(name))
+        self.setAccessibleName(name)
         self.setVisible(bool(self._view))
-        if self._view:
-            name = f"Show {title_of(self._view)}"
-            self.setText(button_text(name))
-            self.setAccessibleName(name)
 
 
 def instead_text(session: Session | None) -> str:

@@ -8,7 +8,7 @@ common; a learned E can do better on text. This is no kernel: nothing here is ju
 import json
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import NamedTuple
@@ -97,20 +97,20 @@ def operations(seqlen: int, head_dim: int, rank: int | None) -> int:
 def rank_curve() -> list[Rank]:
     """Exact attention by the faster of two kernels, then every rank: time, memory, error."""
     q, k, v = draw_head()
-    exact = attend(q, k, v)
-    found_ranks = [Rank(None, min(map(_kernel_ms, EXACT)), low_rank_bytes(SEQLEN, HEAD_DIM, None), 0.0)]
-    for rank in RANKS:
-        e = projection(rank, SEQLEN)
-        off = float(np.linalg.norm(linformer(q, k, v, e) - exact) / np.linalg.norm(exact))
-        ms = _ms(partial(linformer, q, k, v, e))
-        found_ranks.append(Rank(rank, ms, low_rank_bytes(SEQLEN, HEAD_DIM, rank), off))
+    exact, matrices = attend(q, k, v), [projection(rank, SEQLEN) for rank in RANKS]
+    lower = [partial(linformer, q, k, v, e) for e in matrices]
+    ms = _shortest_ms([*map(_exact_run, EXACT), *lower])
+    found_ranks = [Rank(None, min(ms[: len(EXACT)]), low_rank_bytes(SEQLEN, HEAD_DIM, None), 0.0)]
+    for rank, run, took in zip(RANKS, lower, ms[len(EXACT) :], strict=True):
+        off = float(np.linalg.norm(run() - exact) / np.linalg.norm(exact))
+        found_ranks.append(Rank(rank, took, low_rank_bytes(SEQLEN, HEAD_DIM, rank), off))
     return found_ranks
 
 
-def _kernel_ms(name: str) -> float:
-    """What an exact NumPy kernel takes for such a head, its buffers allocated before."""
+def _exact_run(name: str) -> Callable[[], object]:
+    """An exact NumPy kernel on such a head, its buffers allocated before."""
     problem = Problem(seqlen_q=SEQLEN, seqlen_k=SEQLEN, head_dim=HEAD_DIM)
-    return _ms(prepare(find_kernel(name), problem, make_inputs(problem, "cpu"), "cpu").run)
+    return prepare(find_kernel(name), problem, make_inputs(problem, "cpu"), "cpu").run
 
 
 def ranks_text(ranks: list[Rank]) -> str:
@@ -217,10 +217,13 @@ def _child(stopped: Callable[[], bool]) -> str:
     raise TimeoutError("PyTorch's process did not end")
 
 
-def _ms(run: Callable[[], object]) -> float:
-    took = []
-    for _ in range(REPEATS):
-        start = time.perf_counter()
-        run()
-        took.append(time.perf_counter() - start)
-    return 1e3 * min(took)
+def _shortest_ms(runs: Sequence[Callable[[], object]]) -> list[float]:
+    """The shortest of each one's times, taken in turns: what slows the machine for a while slows them all."""
+    took = [[_seconds(run) for run in runs] for _ in range(REPEATS)]
+    return [1e3 * min(times) for times in zip(*took, strict=True)]
+
+
+def _seconds(run: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    run()
+    return time.perf_counter() - start
