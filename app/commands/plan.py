@@ -19,7 +19,7 @@ from flashscope.app.words.learn.planning import (
     recorded_text,
     tokens_text,
 )
-from flashscope.app.words.units import bytes_text, seqlen_full
+from flashscope.app.words.units import bytes_text, thousands
 from flashscope.installation import PROGRAM
 from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.errors import InputError
@@ -101,7 +101,7 @@ def _print(found: Outlook, points: list[PointRow] | None, crossed: RecordedCross
     say(outlook_summary(found))
     held = next((one.ledger for one in found.prospects if one.ledger), None)
     if held is not None:
-        say(f"At N = {seqlen_full(found.setting.context)}, attention of {layers_text(held)}:")
+        say(f"At N = {thousands(found.setting.context)}, attention of {layers_text(held)}:")
     print_table(HEADINGS, [_line(one) for one in found.prospects])
     for one in found.prospects:
         if one.reason:

@@ -17,7 +17,7 @@ from flashscope.app.plots.dots import brush, dress_dots, pen
 from flashscope.app.plots.style import Plot, grid_behind, restyle, tick_font
 from flashscope.app.plots.symbols import symbol
 from flashscope.app.words.kinds import KINDS
-from flashscope.app.words.units import bytes_text, seqlen_full
+from flashscope.app.words.units import bytes_text, thousands
 
 ContextCurve = Sequence[tuple[int, int]]
 MARK_PX = 11
@@ -85,7 +85,7 @@ class ContextPlot(Plot):
         self._memory.setPos(log2(drawn.capacity))
         self._asked.setPos(log2(drawn.context))
         self._said.setText(f"{bytes_text(drawn.capacity)} of memory")
-        self._context.setText(f"context {seqlen_full(drawn.context)}")
+        self._context.setText(f"context {thousands(drawn.context)}")
         self._range()
 
     def apply_theme(self, theme: Theme) -> None:
@@ -121,7 +121,7 @@ class ContextPlot(Plot):
         shown.spot.setData([place[0]], [place[1]], symbol=symbol(mark.symbol))
         dress_dots(shown.spot, pen(theme.panel), brush(mark.on(theme)), px(MARK_PX))
         shown.spot.setVisible(bool(tokens))
-        shown.text.setText(f"{kernel} {seqlen_full(tokens)}")
+        shown.text.setText(f"{kernel} {thousands(tokens)}")
         shown.text.setFont(tick_font())
         shown.text.setColor(theme.text)
         shown.text.fill = pg.mkBrush(theme.panel)  # or a curve would run through it

@@ -7,7 +7,7 @@ from typing import get_args
 from msgspec.structs import replace as with_fields
 
 from flashscope.app.stepper.presets import MAX_SEQLEN
-from flashscope.app.words.units import seqlen_full
+from flashscope.app.words.units import thousands
 from flashscope.kernels.catalogue.registry import find_kernel, known_kernel
 from flashscope.kernels.catalogue.spec import listed
 from flashscope.kernels.cuda.instrument import timed_cut
@@ -80,7 +80,7 @@ class PointTrace:
     @property
     def title(self) -> str:
         """The point, short."""
-        return f"{self.kernel} at N = {seqlen_full(self.problem.seqlen)}"
+        return f"{self.kernel} at N = {thousands(self.problem.seqlen)}"
 
     @property
     def words(self) -> str:
@@ -208,7 +208,7 @@ def shortened(problem: Problem, longest: int, why: str) -> tuple[Problem, list[s
     rows, keys = (
         min(length, max(round(length * share), FEWEST_ROWS)) for length in (short.seqlen_q, short.seqlen_k)
     )
-    words = f"N = {seqlen_full(max(rows, keys))} in the place of {seqlen_full(longer)}: {why}."
+    words = f"N = {thousands(max(rows, keys))} in the place of {thousands(longer)}: {why}."
     changes.append(words)
     window = short.window
     if window is not None and short.window is not None and max(window) >= longest:

@@ -6,7 +6,7 @@ from typing import Any
 from msgspec.structs import replace as with_fields
 
 from flashscope.app.stepper.from_point import shortened
-from flashscope.app.words.units import seqlen_full
+from flashscope.app.words.units import thousands
 from flashscope.kernels.catalogue.registry import find_kernel
 from flashscope.kernels.catalogue.spec import SIXTEEN_BIT
 from flashscope.kernels.workload.problem import Backend, Problem
@@ -87,7 +87,7 @@ def timeline_of_point(
     short = with_fields(short, dtype=dtype)
     rounds = next(ROUNDS[longest] for longest in ROUNDS if max(short.seqlen_q, short.seqlen_k) <= longest)
     request = TimelineRequest(problem=short, backend=where, kernel=kernel, rounds=rounds)
-    return PointTimeline(f"{kernel} at N = {seqlen_full(problem.seqlen)}", request, tuple(changes))
+    return PointTimeline(f"{kernel} at N = {thousands(problem.seqlen)}", request, tuple(changes))
 
 
 def _shortened(

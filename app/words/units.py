@@ -151,6 +151,6 @@ def error_text(value: float, more: int = 0) -> str:
 seqlen_text = short_seqlen
 
 
-def seqlen_full(seqlen: int) -> str:
-    """A sequence length with narrow gaps between thousands, at which no line breaks."""
-    return f"{seqlen:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
+def thousands(number: int) -> str:
+    """A whole number, with a comma between thousands."""
+    return f"{number:,}"

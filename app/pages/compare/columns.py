@@ -17,7 +17,7 @@ from flashscope.app.words.glossary import line_of
 from flashscope.app.words.kinds import words_of
 from flashscope.app.words.results.pairs import lone_text
 from flashscope.app.words.results.verdicts import interval_text, pair_ratio_text, spoken, verdict_reason
-from flashscope.app.words.units import seqlen_full
+from flashscope.app.words.units import thousands
 from flashscope.profiles.results.compare import Pair
 from flashscope.profiles.results.model.rows import PointRow
 from flashscope.profiles.wire.measurement import Figure
@@ -60,7 +60,7 @@ def pair_columns(shown: PairTableContext) -> list[PairColumn]:
             icon=lambda row: _icon(row[1].kernel, shown.theme()),
         ),
         ListColumn("problem", lambda row: _problem(shown.findings(), row[1].base)),
-        number("N", lambda pair: pair.base.seqlen, lambda row: seqlen_full(row[1].base.seqlen)),
+        number("N", lambda pair: pair.base.seqlen, lambda row: thousands(row[1].base.seqlen)),
         side("baseline", lambda pair: pair.base_figure),
         side("here", lambda pair: pair.other_figure),
         number("ratio", lambda pair: pair.ratio, lambda row: pair_ratio_text(row[1].ratio) or ABSENT),
@@ -95,7 +95,7 @@ def alone_columns(shown: PairTableContext) -> list[ListColumn[Alone]]:
         ),
         ListColumn("problem", lambda row: _problem(shown.findings(), row.lone.row)),
         ListColumn(
-            "N", lambda row: row.lone.row.seqlen, lambda row: seqlen_full(row.lone.row.seqlen), right=True
+            "N", lambda row: row.lone.row.seqlen, lambda row: thousands(row.lone.row.seqlen), right=True
         ),
         ListColumn("status", lambda row: STATUS_MARKS[row.lone.row.status].word),
         ListColumn("why", _nearest, tip=_nearest),

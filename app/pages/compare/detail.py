@@ -15,7 +15,7 @@ from flashscope.app.widgets.plain import PlainLabel, set_tip
 from flashscope.app.widgets.scrolling import Scrolling
 from flashscope.app.words.kinds import words_of
 from flashscope.app.words.results.verdicts import Tone, interval_text, pair_ratio_text, spoken, verdict_reason
-from flashscope.app.words.units import seqlen_full
+from flashscope.app.words.units import thousands
 from flashscope.profiles.results.compare import Pair
 from flashscope.profiles.results.model.rows import PointRow
 from flashscope.profiles.results.quantities.quantity import Quantity
@@ -86,7 +86,7 @@ class PairDetail(Card):
         """Show the pair at this place of a comparison."""
         session, pair = findings.pairs[place]
         quantity = findings.comparison.quantity
-        self.set_title(f"{pair.kernel} · N = {seqlen_full(pair.base.seqlen)}")
+        self.set_title(f"{pair.kernel} · N = {thousands(pair.base.seqlen)}")
         self.set_unit(findings.curve_at(place).label)
         names = findings.members[0].name, findings.members[session].name
         points = findings.points(place)

@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from flashscope.app.control.controller import Controller
 from flashscope.app.words.learn.planning import crossing_text
 from flashscope.app.words.results.progress import count_text
-from flashscope.app.words.units import seqlen_full
+from flashscope.app.words.units import thousands
 from flashscope.kernels.catalogue.registry import LESSON, find_kernel
 from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.errors import InputError
@@ -148,5 +148,5 @@ def _tiled_on(device: Device, problem: Problem) -> str:
 
 
 def _lengths(plan: Plan) -> str:
-    lengths = [seqlen_full(problem.seqlen) for problem in plan.problems]
+    lengths = [thousands(problem.seqlen) for problem in plan.problems]
     return f"{lengths[0]} to {lengths[-1]}" if len(lengths) > 1 else lengths[0]

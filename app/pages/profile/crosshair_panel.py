@@ -21,7 +21,7 @@ from flashscope.app.words.glossary import with_line
 from flashscope.app.words.kinds import heading, unit_text
 from flashscope.app.words.results.progress import flight_text
 from flashscope.app.words.results.trust import DOUBTED
-from flashscope.app.words.units import seqlen_full
+from flashscope.app.words.units import thousands
 from flashscope.profiles.plan.plan import Point
 from flashscope.profiles.results.model.session import PointState
 from flashscope.profiles.results.quantities.quantity import Quantity
@@ -299,7 +299,7 @@ class CrosshairPanel(Card):
 
     def _show_title(self) -> None:
         """N, and what the figures are where no headings stand over them."""
-        at = "N" if self._seqlen is None else f"N = {seqlen_full(self._seqlen)}"
+        at = "N" if self._seqlen is None else f"N = {thousands(self._seqlen)}"
         named = [] if self._columns == 1 else [one.short for one in self._quantities[: self._figures]]
         self.set_title(": ".join(filter(None, (at, ", ".join(named)))))
 
@@ -307,7 +307,7 @@ class CrosshairPanel(Card):
         """Say which point is looked into; None: there is none."""
         self.inside.setEnabled(point is not None)
         if point is not None:
-            name = f"Look inside {point.kernel} at N = {seqlen_full(point.problem.seqlen)}"
+            name = f"Look inside {point.kernel} at N = {thousands(point.problem.seqlen)}"
             self.inside.setAccessibleName(name)
             set_tip(self.inside, with_line("inside", name))
 

@@ -22,7 +22,7 @@ from flashscope.app.words.glossary import with_line
 from flashscope.app.words.kinds import words_of
 from flashscope.app.words.plain import cut_short
 from flashscope.app.words.results.trust import trust_text
-from flashscope.app.words.units import seqlen_full
+from flashscope.app.words.units import thousands
 from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.results.model.curves import Curve
 from flashscope.profiles.results.model.rows import PointRow
@@ -108,7 +108,7 @@ def _ends_of(quantity: Quantity) -> list[ResultColumn]:
 
 
 def _seqlen(value: float) -> str:
-    return seqlen_full(round(value))
+    return thousands(round(value))
 
 
 def _remark(row: PointRow, _: PointRow | None) -> Raw:

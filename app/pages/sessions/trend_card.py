@@ -16,7 +16,7 @@ from flashscope.app.widgets.card import Card
 from flashscope.app.widgets.plain import FormulaLabel, escaped
 from flashscope.app.words.kinds import column_name, unit_text
 from flashscope.app.words.results.provenance import Provenance
-from flashscope.app.words.units import seqlen_full
+from flashscope.app.words.units import thousands
 from flashscope.app.words.version import own_version
 from flashscope.kernels.workload.problem import Backend
 from flashscope.profiles.results.findings.trend import Entry, Kind
@@ -105,7 +105,7 @@ class TrendCard(Card):
         if not entries:
             return None
         quantity, name = drawn.quantity, column_name(drawn.quantity)
-        where = f"{drawn.kernel} at N = {seqlen_full(drawn.seqlen)}"
+        where = f"{drawn.kernel} at N = {thousands(drawn.seqlen)}"
         rows = [
             [one.title, one.started_at, one.kind.device, one.kind.protocol, one.kind.problem]
             + ([figure.value, figure.low, figure.high] if (figure := one.figure) else [None] * 3)

@@ -46,7 +46,7 @@ from flashscope.app.widgets.keyed import does
 from flashscope.app.widgets.lines import Lines
 from flashscope.app.widgets.plain import FormulaLabel, PlainLabel
 from flashscope.app.words.results.provenance_header import session_header
-from flashscope.app.words.units import seqlen_full, seqlen_text
+from flashscope.app.words.units import seqlen_text, thousands
 from flashscope.profiles.results.model.curves import Curve
 from flashscope.profiles.results.model.rows import PointRow, rows
 from flashscope.profiles.results.model.session import Session
@@ -227,7 +227,7 @@ class TrafficPage(Page):
         if session is None or not shown:
             return None
         return Export(
-            title=f"DRAM traffic of one run at N = {seqlen_full(self.seqlen or 0)}, GB/s over {self._unit}: "
+            title=f"DRAM traffic of one run at N = {thousands(self.seqlen or 0)}, GB/s over {self._unit}: "
             "read, and on top of it written",
             name="traffic",
             plots=[self.cards[one.row.kernel].plot for one in shown],

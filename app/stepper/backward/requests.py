@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec.structs import replace as with_fields
 
-from flashscope.app.words.units import seqlen_full
+from flashscope.app.words.units import thousands
 from flashscope.kernels.catalogue.registry import find_kernel
 from flashscope.kernels.cuda.program import Target
 from flashscope.kernels.cuda.traced.backward import backward_cut
@@ -99,7 +99,7 @@ def backward_of_point(
     """
     own = next((one for one in BACKWARD_KERNELS if one == kernel), None)
     device = None if machine is None else machine.device("cuda")
-    title, changes = f"{kernel} at N = {seqlen_full(problem.seqlen)}", []
+    title, changes = f"{kernel} at N = {thousands(problem.seqlen)}", []
     if backend == "cuda" and device is not None and not measuring and own is not None:
         request = BackwardTraceRequest(problem=backward_problem(problem), backend="cuda", kernel=own)
         if not why_not(request, device):
@@ -197,7 +197,7 @@ def _shortened(problem: Problem) -> tuple[Problem, list[str]]:
         share = LONGEST / longer
         rows, keys = (max(TILE, round(one * share)) for one in (problem.seqlen_q, problem.seqlen_k))
         changes.append(
-            f"N = {seqlen_full(max(rows, keys))} in the place of {seqlen_full(longer)}: all tiles are kept."
+            f"N = {thousands(max(rows, keys))} in the place of {thousands(longer)}: all tiles are kept."
         )
         fields |= {"seqlen_q": rows, "seqlen_k": keys}
         if problem.window is not None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from flashscope.app.words.devices.ceilings import ceiling_name, rate_text
-from flashscope.app.words.units import digits, ms_text, seqlen_full, tflops_text
+from flashscope.app.words.units import digits, ms_text, tflops_text, thousands
 from flashscope.profiles.results.theory.bytes_moved import FORMULA, LEAST, BytesMoved
 from flashscope.profiles.results.theory.roofline import Roof, Roofline, Spot
 from flashscope.profiles.results.theory.why import LoadShare, decimal
@@ -103,7 +103,7 @@ def missing_roofs(found: Roofline, *, measured: bool, recorded: str = "") -> str
 
 def spot_title(spot: Spot) -> str:
     """Which point a spot is."""
-    return f"{spot.row.kernel} · N = {seqlen_full(spot.row.seqlen)}"
+    return f"{spot.row.kernel} · N = {thousands(spot.row.seqlen)}"
 
 
 def spot_lines(spot: Spot) -> list[str]:

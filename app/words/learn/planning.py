@@ -1,7 +1,7 @@
 """The planner's findings in words: every figure a ledger's, a measurement's, or called a forecast."""
 
 from flashscope.app.words.plain import MOST_OF_NAME, cut_short
-from flashscope.app.words.units import bytes_text, ms_text, seqlen_full
+from flashscope.app.words.units import bytes_text, ms_text, thousands
 from flashscope.profiles.plan.seqlens import LONGEST
 from flashscope.profiles.results.planner.crossing import Crossing, RecordedCrossing
 from flashscope.profiles.results.planner.forecast import Forecast
@@ -36,7 +36,7 @@ def outlook_summary(found: Outlook) -> str:
 def outlook_headline(found: Outlook) -> str:
     """The same in a line or two, for an audience."""
     fit = [
-        f"{one.kernel} fits {seqlen_full(one.longest.tokens)}" if one.longest else f"{one.kernel} fits none"
+        f"{one.kernel} fits {thousands(one.longest.tokens)}" if one.longest else f"{one.kernel} fits none"
         for one in (found.standard, found.tiled)
     ]
     return f"{found.model.name} in {bytes_text(found.capacity)}: {', '.join(fit)} tokens."
@@ -46,7 +46,7 @@ def _own_limit(found: Outlook) -> str:
     """The context that the model is made for, where more would fit."""
     own = found.model.own_context
     most = max((one.longest.tokens for one in found.prospects if one.longest), default=0)
-    return f" The model itself is made for {seqlen_full(own)} tokens." if own and own < most else ""
+    return f" The model itself is made for {thousands(own)} tokens." if own and own < most else ""
 
 
 def _fits(one: Prospect) -> str:
@@ -60,7 +60,7 @@ def _fits(one: Prospect) -> str:
 
 def tokens_text(tokens: int) -> str:
     """A number of tokens, exactly; at the planner's end it may be more."""
-    return f"at least {seqlen_full(tokens)}" if tokens == LONGEST else seqlen_full(tokens)
+    return f"at least {thousands(tokens)}" if tokens == LONGEST else thousands(tokens)
 
 
 def bound_text(one: Prospect) -> str:
@@ -115,21 +115,21 @@ def source_text(found: Outlook, badge: str) -> str:
 
 def ledger_tip(held: Ledger) -> str:
     """Every term of a ledger, in bytes."""
-    lines = [f"{term.name}: {seqlen_full(term.nbytes)} bytes" for term in held.terms if term.nbytes]
-    return "\n".join([*lines, f"in all: {seqlen_full(held.total)} bytes"])
+    lines = [f"{term.name}: {thousands(term.nbytes)} bytes" for term in held.terms if term.nbytes]
+    return "\n".join([*lines, f"in all: {thousands(held.total)} bytes"])
 
 
 def crossing_text(tiled: str, found: Crossing) -> str:
     """Where a tiled kernel overtakes standard, as far as it was measured."""
     first, last = found.measured[0], found.measured[-1]
     if found.high is None:
-        return f"{tiled} is not faster than standard at the longest N measured, {seqlen_full(last)}."
+        return f"{tiled} is not faster than standard at the longest N measured, {thousands(last)}."
     if found.high == first:
-        return f"{tiled} is faster than standard at every N measured, from {seqlen_full(first)} on."
+        return f"{tiled} is faster than standard at every N measured, from {thousands(first)} on."
     if found.low is None:
-        from_here = f"from N = {seqlen_full(found.high)} on"
+        from_here = f"from N = {thousands(found.high)} on"
         return f"{tiled} is faster than standard {from_here}; below, they are as fast, or swap."
-    between = f"between N = {seqlen_full(found.low)} and {seqlen_full(found.high)}"
+    between = f"between N = {thousands(found.low)} and {thousands(found.high)}"
     if not found.clear:
         return f"{tiled} overtakes standard {between}; within that they are as fast, or swap."
     return f"{tiled} overtakes standard {between}, both measured."

@@ -5,7 +5,7 @@ from math import log
 
 from flashscope.app.words.devices.device_names import devices_text
 from flashscope.app.words.results.holding import holding_text
-from flashscope.app.words.units import bytes_text, seqlen_full, temperature_text, whole_text
+from flashscope.app.words.units import bytes_text, temperature_text, thousands, whole_text
 from flashscope.profiles.plan.problem_words import unusual_words
 from flashscope.profiles.results.model.drift import drifts
 from flashscope.profiles.results.model.session import NOT_ENDED, PointState, Session
@@ -54,13 +54,13 @@ def flight_text(states: Sequence[PointState]) -> str:
     if not states:
         return ""
     if len({state.device for state in states}) > 1:
-        lengths = dict.fromkeys(seqlen_full(state.point.problem.seqlen) for state in states)
+        lengths = dict.fromkeys(thousands(state.point.problem.seqlen) for state in states)
         return f"N = {', '.join(lengths)}"
     first, names = states[0], [state.point.kernel for state in states]
     kernels = " and ".join(names) if len(names) <= MOST_NAMED else f"{len(names)} kernels in turns"
     step = f" {first.done} of {first.total}" if first.total else ""
     problem = first.point.problem
-    at = ", ".join(filter(None, (f"N = {seqlen_full(problem.seqlen)}", unusual_words(problem))))
+    at = ", ".join(filter(None, (f"N = {thousands(problem.seqlen)}", unusual_words(problem))))
     return f"{kernels} · {at} · {first.phase or 'prepare'}{step}"
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from flashscope.app.words.results.progress import left_text
-from flashscope.app.words.units import seqlen_full
+from flashscope.app.words.units import thousands
 from flashscope.kernels.workload.problem import Backend, Problem
 from flashscope.profiles.plan.plan import Plan
 from flashscope.profiles.plan.problem_words import unusual_words
@@ -68,7 +68,7 @@ def _kernels(kernels: tuple[str, ...]) -> str:
 
 def _span(plan: Plan) -> str:
     lengths = sorted({problem.seqlen for problem in plan.problems})
-    first, last = (seqlen_full(lengths[place]) for place in (0, -1))
+    first, last = (thousands(lengths[place]) for place in (0, -1))
     return f"N = {first}" if first == last else f"N = {first} to {last}"
 
 

@@ -14,7 +14,7 @@ from flashscope.app.pages.registry import SHOWING
 from flashscope.app.plots.sweep.sweep_plot import SweepPlot
 from flashscope.app.shell.main_window import MainWindow
 from flashscope.app.shell.split_dialog import REPEAT, SplitDialog
-from flashscope.app.words.units import seqlen_full
+from flashscope.app.words.units import thousands
 from flashscope.profiles.store import load
 from flashscope.profiles.wire.events import PlanStarted
 from tests.app.control.far.shared import GPUS, H100, Shared
@@ -87,7 +87,7 @@ def test_the_box_offers_all_equal_gpus_or_some_and_the_window_says_how_many_meas
     qtbot.waitUntil(lambda: all(engine.rests for engine in both))
     for gpu in ("GPU-0a", "GPU-3a"):
         shared.engines[gpu].say(shared.share(gpu)[:3])
-    lengths = ", ".join(map(seqlen_full, (512, 1024)))
+    lengths = ", ".join(map(thousands, (512, 1024)))
     qtbot.waitUntil(lambda: window.status.job.text() == f"2 × Test CPU · N = {lengths}")
     flights = [plot._flight.getData()[0].tolist() for plot in plots_of(window)]
     assert [9.0, 10.0] in flights

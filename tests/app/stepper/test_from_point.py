@@ -63,7 +63,7 @@ def test_all_that_is_changed_of_a_long_one_of_a_gpu_is_said_with_the_reason() ->
     )
     assert found.changes == (
         "On the CPU: there is no GPU here that can be used.",
-        "N = 512 in the place of 16\N{NARROW NO-BREAK SPACE}384: a trace keeps every score of a head.",
+        "N = 512 in the place of 16,384: a trace keeps every score of a head.",
         "One head of 16, of 2 sequences.",
         "float32 in the place of float16: a CPU traces in that alone.",
         "Tiles of 32 × 32, so that there are several.",
@@ -118,9 +118,7 @@ def test_a_gpu_traces_the_kernel_on_the_points_whole_problem_where_it_has_room(
 def test_one_without_room_is_shorter_and_launched_with_all_its_heads() -> None:
     found = trace_of_point("flash3", LONG, "cuda", HOPPER_MACHINE)
     assert found.request.problem == replace(LONG, seqlen_q=512, seqlen_k=512)
-    assert found.changes == (
-        "N = 512 in the place of 16\N{NARROW NO-BREAK SPACE}384: a trace keeps every score of a head.",
-    )
+    assert found.changes == ("N = 512 in the place of 16,384: a trace keeps every score of a head.",)
 
 
 def test_before_flash3_under_a_block_mask_flash2_stands() -> None:
@@ -243,9 +241,9 @@ def test_a_timeline_is_recorded_on_the_cpu_in_some_seconds_and_what_that_changes
     assert (problem.seqlen_k, problem.heads, problem.batch, problem.dtype) == (4096, 8, 1, "float32")
     assert (found.request.kernel, found.request.rounds) == ("flash1", ROUNDS[4096])
     assert found.words == (
-        "A timeline of flash1 at N = 16\N{NARROW NO-BREAK SPACE}384. "
+        "A timeline of flash1 at N = 16,384. "
         "On the CPU: no GPU is usable here. "
-        "N = 4\N{NARROW NO-BREAK SPACE}096 in the place of 16\N{NARROW NO-BREAK SPACE}384: "
+        "N = 4,096 in the place of 16,384: "
         "longer ones take minutes on a CPU. "
         "float32 in the place of float16: a CPU's kernels have that alone. 8 heads of 32."
     )
@@ -257,8 +255,8 @@ def test_on_a_gpu_a_point_of_it_is_recorded_there_in_its_dtype() -> None:
     assert (found.request.backend, found.request.kernel, problem.dtype) == ("cuda", "flash3", "float16")
     assert (problem.seqlen_k, problem.heads, problem.batch) == (4096, 16, 1)
     assert found.words == (
-        "A timeline of flash3 at N = 16\N{NARROW NO-BREAK SPACE}384. "
-        "N = 4\N{NARROW NO-BREAK SPACE}096 in the place of 16\N{NARROW NO-BREAK SPACE}384: "
+        "A timeline of flash3 at N = 16,384. "
+        "N = 4,096 in the place of 16,384: "
         "longer ones have too many bars. 16 heads of 32."
     )
 

@@ -13,7 +13,7 @@ from flashscope.app.control.bundled import bundled_sessions
 from flashscope.app.words.results.headline import headline_text, ratio_words
 from flashscope.app.words.results.progress import flight_text
 from flashscope.app.words.results.provenance_header import session_header
-from flashscope.app.words.units import seqlen_full
+from flashscope.app.words.units import thousands
 from flashscope.kernels.catalogue.registry import find_kernel
 from flashscope.kernels.workload.problem import PASSES, Passes, Problem
 from flashscope.profiles.plan.plan import Plan, Point
@@ -135,7 +135,7 @@ def test_a_sentence_about_another_pass_begins_with_it() -> None:
 def test_a_point_in_flight_and_a_header_name_the_pass() -> None:
     session = with_problems(problem_of("both"))
     assert (
-        flight_text(session.points[:1]) == f"standard · N = {seqlen_full(1024)}, forward + backward · prepare"
+        flight_text(session.points[:1]) == f"standard · N = {thousands(1024)}, forward + backward · prepare"
     )
     assert "no mask, forward + backward, seed" in session_header(session)["problem"]
     assert "backward" not in session_header(with_problems(problem_of("forward")))["problem"]

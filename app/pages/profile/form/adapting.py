@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from flashscope.app.pages.profile.form.reasons import unavailable
 from flashscope.app.words.results.queueing import DEVICES
-from flashscope.app.words.units import seqlen_full
+from flashscope.app.words.units import thousands
 from flashscope.kernels.catalogue.registry import find_kernel, lesson_on
 from flashscope.kernels.workload.device import Device
 from flashscope.profiles.plan.machine import Machine
@@ -118,4 +118,4 @@ def _long(request: Request, said: Sequence[str]) -> list[str]:
     longest = max(request.seqlens, default=0)
     if request.backend != "cpu" or not said or longest <= usual:
         return []
-    return [f"N up to {seqlen_full(longest)} takes long on a CPU; take out what you do not need."]
+    return [f"N up to {thousands(longest)} takes long on a CPU; take out what you do not need."]

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QGridLayout, QWidget
 from flashscope.app.pages.profile.form.dry_run import DryCell, DryRow, Fit
 from flashscope.app.widgets.plain import PlainLabel, set_tip
 from flashscope.app.words.glossary import line_of, with_line
-from flashscope.app.words.units import bytes_short, seqlen_full, seqlen_text, share_text
+from flashscope.app.words.units import bytes_short, seqlen_text, share_text, thousands
 from flashscope.kernels.catalogue.registry import own_kernel
 
 ROLES: dict[Fit, str] = {
@@ -136,4 +136,4 @@ def _tip(cell: DryCell) -> str:
         return cell.refused
     spec = own_kernel(cell.kernel)
     more = " besides what it allocates itself" if spec and spec.allocates_unseen else ""
-    return f"{cell.kernel}: {seqlen_full(cell.predicted_bytes)} bytes{more}, {cell.fit}"
+    return f"{cell.kernel}: {thousands(cell.predicted_bytes)} bytes{more}, {cell.fit}"

@@ -29,7 +29,7 @@ from tests.app.remarks import remark_on
 from tests.app.rig import Rig, Save
 from tests.profiles.store import builders
 
-GAP = "\N{NARROW NO-BREAK SPACE}"
+GAP = ","
 
 
 def cell(page: PlannerPage, row: int, title: str) -> str:

@@ -7,7 +7,7 @@ from flashscope.app.words.learn.planning import crossing_text, forecast_error_te
 from flashscope.profiles.results.planner.crossing import LeadAt, crossing
 from flashscope.profiles.results.planner.forecast import Forecast
 
-GAP = "\N{NARROW NO-BREAK SPACE}"
+GAP = ","
 
 
 @pytest.mark.parametrize(

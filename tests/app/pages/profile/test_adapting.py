@@ -28,7 +28,7 @@ def test_a_sweep_of_a_gpu_runs_on_a_cpu_with_every_change_said() -> None:
         COUNTERS_OFF,
         "float32 in the place of bfloat16, which no kernel takes on this CPU.",
         "flash3 is left out: not implemented on cpu.",
-        "N up to 65\N{NARROW NO-BREAK SPACE}536 takes long on a CPU; take out what you do not need.",
+        "N up to 65,536 takes long on a CPU; take out what you do not need.",
     ]
 
 
