@@ -136,11 +136,11 @@ THROUGHPUT = Quantity(
     "Throughput",
     "rate",
     "Floating-point operations of the query-key pairs that the masks keep, over the median runtime: of each "
-    "4·d forward and 10·d backward.",
+    "4·d forward and 10·d backward; products with V count its own width, where it has one.",
     group="Time",
     better="higher",
     columns=("tflops",),
-    caption="4·d per kept pair, backward 10·d",
+    caption="FLOPs of kept pairs over the median",
     of=_throughput,
     rounds=_round_rates,
 )
