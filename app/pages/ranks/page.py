@@ -180,11 +180,15 @@ class RanksPage(Page):
 
     @guarded(QSize)
     def minimumSizeHint(self) -> QSize:
-        """As narrow as one of its plots: they go under one another; as high as its words are at its width."""
-        least, words = super().minimumSizeHint().height(), self._column.minimumHeightForWidth(self.width())
-        full = self.stack.currentIndex() == FULL
+        """As narrow as one of its plots: they go under one another; as high as its words are at its width.
+
+        Without results the plots, which are not to be seen, take no room.
+        """
         wide = self.efficiency.minimumSizeHint().width() + px(24)
-        return QSize(wide, max(least, words) if full else least)
+        if self.stack.currentIndex() != FULL:
+            return QSize(wide, self.empty.minimumSizeHint().height())
+        least, words = super().minimumSizeHint().height(), self._column.minimumHeightForWidth(self.width())
+        return QSize(wide, max(least, words))
 
     @guarded()
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -214,6 +218,7 @@ class RanksPage(Page):
         self.kinds.setCurrentIndex(0)
         self.kinds.blockSignals(False)
         self.stack.setCurrentIndex(FULL if self._results else 0)
+        self.updateGeometry()
         self._show_kind()
 
     def open_recorded(self) -> None:

@@ -25,6 +25,7 @@ from flashscope.app.pages.stepper import StepperPage
 from flashscope.app.plots.sweep.quantity_chooser import QuantityChooser
 from flashscope.app.shell.main_window import MainWindow
 from flashscope.app.shell.shots import grab_whole
+from flashscope.app.widgets.empty_view import EmptyView
 from flashscope.app.widgets.plain import PlainLabel
 from flashscope.app.widgets.scrolling import Scrolling
 from tests.app.fakes import sweep
@@ -160,3 +161,19 @@ def test_a_short_badge_is_whole_beside_the_buttons_at_every_zoom(window: MainWin
     finally:
         window.appearance.zoom(100)
         window.appearance.finish()
+
+
+def test_a_view_with_nothing_to_show_is_no_higher_than_its_frame(window: MainWindow) -> None:
+    window.pages.complete()
+    window.resize(1280, 720)
+    found = []
+    for key in VIEWS:
+        window.show_page(key)
+        come_to_rest(window.page)
+        grab_whole(window)
+        if any(one.isVisible() for one in window.page.findChildren(EmptyView)):
+            found.append(key)
+            frame = window._frames[window.page.key]
+            assert isinstance(frame, Scrolling)
+            assert not frame.verticalScrollBar().maximum(), key
+    assert {"ranks", "traffic"} <= {*found}
