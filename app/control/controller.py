@@ -120,7 +120,13 @@ class Controller(Measuring):
         self._shown.replaying_changed.connect(self.running_changed)
         self.edits = Edits(self)
         self.words = ShownWords(self._shown, self.edits)
-        self.queue = Queue(self._begin_entry, lambda: self.measuring or self.watch_own.about_to_run, self)
+        self.queue = Queue(
+            self._begin_entry,
+            lambda: self.measuring or self.watch_own.about_to_run,
+            lambda: self.occupied,
+            self,
+        )
+        self.occupied_changed.connect(self.queue.follow_hindrance)
         self._bridge = Bridge(self)
         self._bridge.arrived.connect(self._take_live)
         gate = EventGate(self._bridge.push)

@@ -77,12 +77,13 @@ Begin = Callable[[QueuedSweep, bool], str]
 class Queue(QObject):
     """Has one sweep measured after the other; it lives as long as its window.
 
-    When a sweep has ended, however it did, the next begins by itself. Where one could not start, the queue
-    stops and keeps the reason, until the user goes on or nothing waits any more.
+    When a sweep has ended, however it did, the next begins by itself, once nothing else measures. Where one
+    could not start, the queue stops and keeps the reason, until the user goes on or nothing waits any more.
 
     Args:
         begin: Starts a sweep.
         measuring: Whether one runs.
+        hindered: Why none may begin until something else has ended; empty: one may.
         parent: Its owner.
 
     Attributes:
@@ -103,13 +104,19 @@ class Queue(QObject):
     begun = Signal(object)
     halted = Signal(str)
 
-    def __init__(self, begin: Begin, measuring: Callable[[], bool], parent: QObject | None = None) -> None:
+    def __init__(
+        self,
+        begin: Begin,
+        measuring: Callable[[], bool],
+        hindered: Callable[[], str],
+        parent: QObject | None = None,
+    ) -> None:
         super().__init__(parent)
         self.entries: tuple[QueuedSweep, ...] = ()
         self.running: QueuedSweep | None = None
         self.held = False
         self.stopped = ""
-        self._begin, self._measuring = begin, measuring
+        self._begin, self._measuring, self._hindered = begin, measuring, hindered
         self._numbers = count(1)
         self._experience = Experience()
         self._next = QTimer(self, interval=0, singleShot=True)
@@ -119,6 +126,11 @@ class Queue(QObject):
     def waiting(self) -> int:
         """How many sweeps are still to begin, each run counted."""
         return sum(entry.left for entry in self.entries)
+
+    @property
+    def waits_for(self) -> str:
+        """Why the next, whose turn it is, begins only when something else has ended; else empty."""
+        return self._hindered() if self.goes_on and not self._measuring() else ""
 
     @property
     def goes_on(self) -> bool:
@@ -195,6 +207,11 @@ class Queue(QObject):
         if self.goes_on:
             self._next.start()
 
+    def follow_hindrance(self) -> None:
+        """What hinders a sweep has begun or ended."""
+        self.changed.emit()
+        self.wake()
+
     def seconds(self, entry: QueuedSweep) -> float | None:
         """Estimated seconds of all runs of an entry that are to come; None where that is not known."""
         each = self._experience.seconds(entry.plan)
@@ -225,7 +242,7 @@ class Queue(QObject):
         self.changed.emit()
 
     def _begin_next(self) -> None:
-        if self.goes_on and not self._measuring():
+        if self.goes_on and not self._measuring() and not self._hindered():
             first, *others = self.entries
             self.entries = tuple(others)
             self._start(first, unasked=True)

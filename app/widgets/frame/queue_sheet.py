@@ -156,9 +156,10 @@ class QueueSheet(FocusHome, QDialog):
         """Show what runs and waits now; the chosen sweep stays chosen, wherever it stands."""
         if self._queue.entries != self._shown:
             self._fill(self._queue.entries)
-        self.stopped.setText(f"The queue has stopped: {self._queue.stopped}")
-        for widget in (self.stopped, self.go_on):
-            widget.setVisible(bool(self._queue.stopped))
+        stopped, waits_for = self._queue.stopped, self._queue.waits_for
+        self.stopped.setText(f"The queue has stopped: {stopped}" if stopped else f"It waits: {waits_for}")
+        self.stopped.setVisible(bool(stopped or waits_for))
+        self.go_on.setVisible(bool(stopped))
         self.empty.setVisible(not self._shown)
         self._show_times()
         self._enable()

@@ -30,7 +30,7 @@ class Machine:
     def __init__(self) -> None:
         self.begun: list[tuple[int, int]] = []  # number and run
         self.busy = False
-        self.refusal = ""
+        self.refusal = self.hindrance = ""
 
     def begin(self, entry: QueuedSweep, _unasked: bool) -> str:
         if not self.refusal:
@@ -45,7 +45,7 @@ class AnyOrder(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.machine = Machine()
-        self.queue = Queue(self.machine.begin, lambda: self.machine.busy)
+        self.queue = Queue(self.machine.begin, lambda: self.machine.busy, lambda: self.machine.hindrance)
         self.expected: list[tuple[int, int]] = []  # that wait
         self.begun: list[tuple[int, int]] = []
         self.numbers = 0
@@ -83,8 +83,15 @@ class AnyOrder(RuleBasedStateMachine):
             self.queue.go_on()
             self._advance()
 
+    @rule(hindrance=st.sampled_from(["", "Claims are being tested."]))
+    def hinder(self, hindrance: str) -> None:
+        self.machine.hindrance = hindrance
+        self.queue.follow_hindrance()
+        if not self.machine.busy and not self.queue.stopped:
+            self._advance()
+
     def _advance(self) -> None:
-        if self.expected:
+        if self.expected and not self.machine.hindrance:
             self.begun.append(self.expected.pop(0))
         self.queue._next.stop()
         self.queue._begin_next()
@@ -183,14 +190,35 @@ def test_a_sweep_that_measured_nothing_stops_the_queue_with_its_reason_until_one
     assert rig.engine.plans == [PLAN, SHORT]
 
 
-def test_a_sweep_that_may_not_begin_stays_first_in_the_queue_until_it_may(rig: Rig, qtbot: QtBot) -> None:
+def test_a_sweep_whose_turn_comes_while_something_else_measures_begins_when_that_has_ended(
+    rig: Rig, qtbot: QtBot
+) -> None:
     rig.controller.run(PLAN)
     rig.controller.run(SHORT)
+    queue, halted = rig.controller.queue, []
+    queue.halted.connect(halted.append)
     rig.controller.occupy("claims", "Claims are being tested.")
-    with qtbot.waitSignal(rig.controller.queue.halted):
-        rig.say(sweep())
+    assert not queue.waits_for, "its turn has not come"
+    rig.say(sweep())
+    QApplication.processEvents()
+    assert queue.waits_for == "Claims are being tested."
+    assert [entry.plan for entry in queue.entries] == [SHORT]
+    with qtbot.waitSignal(queue.begun):
+        rig.controller.occupy("claims", "")
+    assert rig.engine.plans == [PLAN, SHORT]
+    assert not halted
+
+
+def test_a_sweep_that_may_not_begin_stays_first_in_the_queue_until_it_may(
+    rig: Rig, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rig.controller.run(PLAN)
+    rig.controller.run(SHORT)
+    with monkeypatch.context() as patch:
+        patch.setattr(rig.controller.devices, "why_not_on", lambda *_: "The GPU is gone.")
+        with qtbot.waitSignal(rig.controller.queue.halted):
+            rig.say(sweep())
     assert [entry.plan for entry in rig.controller.queue.entries] == [SHORT]
-    rig.controller.occupy("claims", "")
     with qtbot.waitSignal(rig.controller.queue.begun):
         rig.controller.queue.go_on()
 
@@ -273,7 +301,7 @@ def test_the_time_of_what_runs_and_waits_goes_by_work_not_by_the_number_of_point
     qapp: QApplication,
 ) -> None:
     machine = Machine()
-    queue = Queue(machine.begin, lambda: machine.busy)
+    queue = Queue(machine.begin, lambda: machine.busy, lambda: machine.hindrance)
     session, left = at(15)  # of 18 points, the longest to come
     plan = session.plan
     queue.add(plan)

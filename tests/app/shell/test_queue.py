@@ -163,6 +163,19 @@ def test_a_queue_that_stopped_says_why_and_goes_on_when_asked(
     assert not sheet.stopped.isVisible()
 
 
+def test_a_queue_says_what_its_next_sweep_waits_for(queued: MainWindow, rig: Rig, qtbot: QtBot) -> None:
+    sheet = sheet_of(queued)
+    rig.controller.occupy("claims", "Claims are being tested.")
+    assert not sheet.stopped.isVisible()
+    rig.say([PlanFinished(t_ns=9 * SECOND, outcome="finished")])
+    assert sheet.stopped.text() == "It waits: Claims are being tested."
+    assert sheet.stopped.isVisible()
+    assert not sheet.go_on.isVisible()
+    with qtbot.waitSignal(rig.controller.queue.begun):
+        rig.controller.occupy("claims", "")
+    assert not sheet.stopped.isVisible()
+
+
 @pytest.mark.matrix
 def test_an_error_of_the_sweep_before_stays_told_when_the_next_begins(
     queued: MainWindow, rig: Rig, qtbot: QtBot
