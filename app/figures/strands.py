@@ -9,11 +9,10 @@ from numpy.typing import NDArray
 
 from flashscope.app.figures.series import Series, Values, extract
 from flashscope.kernels.workload.problem import Problem
-from flashscope.profiles.results.compare import Comparison, Contrast, Lone, Pair
+from flashscope.profiles.results.compare import Comparison, Contrast, Lone, Pair, kernel_over
 from flashscope.profiles.results.model.curves import Curve, curve_by_problem
 from flashscope.profiles.results.model.rows import PointRow, rows
 from flashscope.profiles.results.quantities.quantity import Quantity
-from flashscope.profiles.results.quantities.registry import favoured_baseline
 
 PointIndices = NDArray[np.intp]
 NO_PLACE = -1
@@ -105,7 +104,8 @@ def sheets(comparison: Comparison, curves: Mapping[Problem, Curve]) -> dict[Curv
         gathered[curves[row.problem]].runs[session][number].append(row)
     for place, (session, pair) in enumerate(flattened(comparison)):
         gathered[curves[pair.base.problem]].pairs[session].append((place, pair))
-    return {curve: _sheet(one, comparison.quantity) for curve, one in gathered.items()}
+    over = kernel_over(comparison.base, comparison.quantity)
+    return {curve: _sheet(one, comparison.quantity, over) for curve, one in gathered.items()}
 
 
 def _rows(comparison: Comparison) -> Iterator[tuple[int, PointRow]]:
@@ -130,7 +130,7 @@ def _side(contrast: Contrast, *, base: bool) -> Iterator[PointRow]:
     yield from (one.row for one in lone)
 
 
-def _sheet(gathered: _Gathered, quantity: Quantity) -> Sheet:
+def _sheet(gathered: _Gathered, quantity: Quantity, over: str | None) -> Sheet:
     ratios = tuple(
         _ratios(kernel, session, members)
         for session, pairs in gathered.pairs.items()
@@ -140,7 +140,7 @@ def _sheet(gathered: _Gathered, quantity: Quantity) -> Sheet:
     seqlens = tuple(sorted({row.seqlen for row in points}))
     kernels = tuple(dict.fromkeys(row.kernel for row in points))
     every = [pair for pairs in gathered.pairs.values() for _, pair in pairs]
-    return Sheet(ratios, tuple(_curves(gathered, quantity)), _band(every), seqlens, kernels)
+    return Sheet(ratios, tuple(_curves(gathered, quantity, over)), _band(every), seqlens, kernels)
 
 
 def _by_kernel(pairs: Sequence[tuple[int, Pair]]) -> dict[str, list[tuple[int, Pair]]]:
@@ -164,24 +164,18 @@ def _ratios(kernel: str, session: int, members: Sequence[tuple[int, Pair]]) -> S
     )
 
 
-def _curves(gathered: _Gathered, quantity: Quantity) -> Iterator[Strand]:
+def _curves(gathered: _Gathered, quantity: Quantity, over: str | None) -> Iterator[Strand]:
     places: dict[tuple[int, str, int], int] = {}
     for session, pairs in gathered.pairs.items():
         for place, pair in pairs:
             places[session, pair.kernel, pair.base.seqlen] = place
             places.setdefault((0, pair.kernel, pair.base.seqlen), place)
     for session, members in sorted(gathered.rows.items()):
-        runs = [side_series(run, quantity) for run in gathered.runs[session].values()]
-        for series in side_series(members, quantity):
+        runs = [extract(run, quantity, over) for run in gathered.runs[session].values()]
+        for series in extract(members, quantity, over):
             ours = [one for run in runs for one in run if one.kernel == series.kernel]
             yield from (_run(session, one) for one in ours)
             yield _curve(session, _median(series, ours) if ours else series, places)
-
-
-def side_series(members: Sequence[PointRow], quantity: Quantity) -> list[Series]:
-    """The series of each kernel in one session; a relative quantity is beside its favoured baseline."""
-    baseline = favoured_baseline(tuple(dict.fromkeys(row.kernel for row in members)))
-    return extract(members, quantity, baseline if quantity.relative else None)
 
 
 def _median(first: Series, runs: Sequence[Series]) -> Series:

@@ -5,15 +5,14 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from flashscope.app.figures.series import Failure, Series, Values
-from flashscope.app.figures.strands import side_series
+from flashscope.app.figures.series import Failure, Series, Values, extract
 from flashscope.app.figures.ticks import to_axis
 from flashscope.app.report.frame import Frame, drawing
 from flashscope.app.report.markup import tag
 from flashscope.app.report.plot import RAIL_PX, curve_elements, line, plot, rails
 from flashscope.app.words.kinds import KINDS, Scale, unit_text
 from flashscope.app.words.results.verdicts import ratio_digits
-from flashscope.profiles.results.compare import Pair
+from flashscope.profiles.results.compare import Pair, kernel_over
 from flashscope.profiles.results.model.rows import rows
 from flashscope.profiles.results.model.session import UNFINISHED, Session
 from flashscope.profiles.results.quantities.quantity import Quantity
@@ -30,7 +29,9 @@ def figures_of(
 ) -> Element:
     """The quantity here, solid, and in the baseline, dashed; of sides with several runs each run, faint."""
     series = [_figures(kernel, members) for kernel, members in _by_kernel(pairs).items()]
-    runs = [one for side in sides if len(side) > 1 for run in side for one in _of_run(quantity, pairs, run)]
+    over = kernel_over(sides[0][0], quantity) if sides else None
+    several = [run for side in sides if len(side) > 1 for run in side]
+    runs = [one for run in several for one in _of_run(quantity, pairs, run, over)]
     caption = tag(
         "figcaption",
         tag("h3", quantity.title),
@@ -39,10 +40,10 @@ def figures_of(
     return tag("figure", caption, plot(quantity, series, _seqlens(pairs), classes, runs))
 
 
-def _of_run(quantity: Quantity, pairs: Sequence[Pair], run: Session) -> list[Series]:
+def _of_run(quantity: Quantity, pairs: Sequence[Pair], run: Session, over: str | None) -> list[Series]:
     """The points of these pairs in one run."""
     wanted = {(pair.kernel, pair.base.problem) for pair in pairs}
-    return side_series([row for row in rows(run) if (row.kernel, row.problem) in wanted], quantity)
+    return extract([row for row in rows(run) if (row.kernel, row.problem) in wanted], quantity, over)
 
 
 def ratios_of(pairs: Sequence[Pair], classes: Mapping[str, str]) -> Element:

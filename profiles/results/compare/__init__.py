@@ -3,7 +3,7 @@
 `compare` takes a baseline and up to five others. It knows no file, no Qt and no terminal.
 """
 
-from flashscope.profiles.results.compare.comparison import MOST_OTHERS, compare
+from flashscope.profiles.results.compare.comparison import MOST_OTHERS, compare, kernel_over
 from flashscope.profiles.results.compare.model import (
     Comparison,
     Contrast,
@@ -13,4 +13,14 @@ from flashscope.profiles.results.compare.model import (
     PairVerdict,
 )
 
-__all__ = ["MOST_OTHERS", "Comparison", "Contrast", "Difference", "Lone", "Pair", "PairVerdict", "compare"]
+__all__ = [
+    "MOST_OTHERS",
+    "Comparison",
+    "Contrast",
+    "Difference",
+    "Lone",
+    "Pair",
+    "PairVerdict",
+    "compare",
+    "kernel_over",
+]

@@ -48,6 +48,11 @@ def compare(base: RunSide, others: Sequence[RunSide], quantity: Quantity = RUNTI
     return Comparison(quantity, ours[0], contrasts, caution)
 
 
+def kernel_over(base: Session, quantity: Quantity) -> str | None:
+    """What a relative quantity is over in every session: the favoured kernel of the baseline; else None."""
+    return favoured_baseline(base.plan.kernels) if quantity.relative else None
+
+
 def _contrast(
     base: Sequence[Session],
     other: Sequence[Session],
@@ -75,8 +80,8 @@ def _couples(
 ) -> list[Couple]:
     """The pairs with their figures, their points in every run, and how far their kernels wandered."""
     sides = tuple(zip(*pairing.pairs, strict=True)) or ((), ())
-    kernel = favoured_baseline(base[0].plan.kernels) if quantity.relative else None
-    ours, theirs = (baselines(rows, kernel) for rows in sides)
+    over = kernel_over(base[0], quantity)
+    ours, theirs = (baselines(rows, over) for rows in sides)
     timed = quantity.kind in TIMED
     wandered = [wanders(side[0]) if timed else {} for side in (base, other)]
     again = [[{row.point.index: row for row in rows(run)} for run in side[1:]] for side in (base, other)]
