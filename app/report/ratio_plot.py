@@ -35,7 +35,7 @@ def figures_of(
     caption = tag(
         "figcaption",
         tag("h3", quantity.title),
-        tag("span", f"{unit_text(quantity)}; dashed: baseline{'; faint: each run' if runs else ''}"),
+        tag("span", f"{unit_text(quantity, over)}; dashed: baseline{'; faint: each run' if runs else ''}"),
     )
     return tag("figure", caption, plot(quantity, series, _seqlens(pairs), classes, runs))
 

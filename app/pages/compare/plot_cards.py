@@ -25,8 +25,9 @@ from flashscope.app.widgets.keyed import does
 from flashscope.app.widgets.plain import button_text, set_tip
 from flashscope.app.widgets.term_label import TermLine
 from flashscope.app.words.glossary import with_line
-from flashscope.app.words.kinds import unit_text, words_of
+from flashscope.app.words.kinds import unit_short, unit_text, words_of
 from flashscope.app.words.results.verdicts import pair_ratio_text, spoken
+from flashscope.profiles.results.compare import kernel_over
 from flashscope.profiles.results.compare.wording import change_text, change_word
 from flashscope.profiles.results.model.curves import Curve
 from flashscope.profiles.results.quantities.registry import RUNTIME
@@ -209,7 +210,9 @@ class CurvesCard(Card):
         self._kernels = tuple(kernel for kernel in sheet.kernels if kernel not in hidden)
         self.set_title(quantity.title)
         several = any(one.faint for one in sheet.curves)
-        unit = f"{words_of(quantity).unit} · median of runs, each faint" if several else unit_text(quantity)
+        over = kernel_over(findings.comparison.base, quantity)
+        runs = f"{unit_short(quantity, over)} · median of runs, each faint"
+        unit = runs if several else unit_text(quantity, over)
         self._words.setText(f"{unit} · baseline dashed")
         yield from self.plot.draw_in_steps(sheet.curves, hidden, sheet.seqlens)
 

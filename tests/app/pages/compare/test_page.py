@@ -17,7 +17,7 @@ from flashscope.app.widgets.term_label import TermLine
 from flashscope.installation import PROGRAM
 from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.plan.plan import Plan
-from flashscope.profiles.results.quantities.registry import FOOTPRINT
+from flashscope.profiles.results.quantities.registry import FOOTPRINT, SPEEDUP
 from tests.app.hostile import hostile_file
 from tests.app.pages.compare.conftest import GPU_PLAN, Desk, press, recorded
 
@@ -177,6 +177,12 @@ def test_another_quantity_is_compared_by_its_own_rules(desk: Desk) -> None:
     verdicts = {pair.verdict for _, pair in desk.board.findings.pairs}  # type: ignore[union-attr] # some
     assert verdicts == {"equal"}
     assert desk.page.chooser.text() == FOOTPRINT.title
+
+
+def test_curves_of_a_speed_up_name_the_kernel_that_it_is_over(desk: Desk) -> None:
+    desk.choose(recorded("base"), recorded("other", times=1.2))
+    desk.after(lambda: desk.page.chooser.chosen.emit(SPEEDUP.key))
+    assert desk.board.curves._words.text() == "over standard, ratio of medians · baseline dashed"
 
 
 @pytest.mark.matrix
