@@ -34,11 +34,9 @@ MODEL_HEADINGS = (
     "measured less model",
 )
 BESIDE_A_MODEL = "Efficiency as measured, beside a model of it from the rates on fewer GPUs"
-WHAT_RANKS_ARE = (
-    "One sequence on several GPUs: how near each scheme comes to n times one GPU, what it holds, and which "
-    "transfers no product hides."
-)
+WHAT_RANKS_ARE = "How near do n GPUs on one sequence come to n times one?"
 HOW_TO_MEASURE = (
+    "Of each scheme: its efficiency, what a rank holds, and the transfers that no product hides.\n\n"
     f"Measure it: {PROGRAM} ranks --gpus all --out ranks.flashscope, or without a GPU "
     f"{PROGRAM} ranks --backend cpu --ranks 4 --seqlen 256:2k --heads 4 --head-dim 32 --out "
     "ranks.flashscope; then open that file."

@@ -20,6 +20,7 @@ from flashscope.app.pages.instead import LeadButton
 from flashscope.app.pages.roofline.card import RooflineCard
 from flashscope.app.pages.roofline.memories_card import MemoriesCard
 from flashscope.app.pages.roofline.staging import RooflineStaging
+from flashscope.app.pages.roofline.stops import fastest_first
 from flashscope.app.pages.roofline.why_panel import WIDTH, WhyPanel
 from flashscope.app.widgets.buttons import text_button
 from flashscope.app.widgets.keyed import does
@@ -197,6 +198,7 @@ class RooflinePage(Page):
 
     def _hide(self) -> None:
         self.card.hide_kernels(self._hidden)
+        self._show_point()
         self.staging.changed.emit()
 
     @property
@@ -211,7 +213,7 @@ class RooflinePage(Page):
         self.card.show_roofline(session, shown, found, self._hidden)
         self.memories.show_session(session)
         self.lead.follow(session)
-        self._show_point(self.controller.point)
+        self._show_point()
         self.drawn.emit()
         self.staging.changed.emit()
 
@@ -230,13 +232,20 @@ class RooflinePage(Page):
         if curve is not None and curve != self._curve:
             self.controller.choose_curve(curve)
         else:
-            self._show_point(index)
+            self._show_point()
 
-    def _show_point(self, index: int | None) -> None:
-        self.card.plot.show_chosen(index)
-        self.why.show_spot(self._spot(index))
+    def _show_point(self) -> None:
+        """Ring the chosen point and say why; while none is chosen the fastest one at the longest N."""
+        chosen = self._spot(self.controller.point) if self.controller.point is not None else self._fastest
+        self.card.plot.show_chosen(None if chosen is None else chosen.row.point.index)
+        self.why.show_spot(chosen)
 
-    def _spot(self, index: int | None) -> Spot | None:
+    @property
+    def _fastest(self) -> Spot | None:
+        """None on a stage, which rings what is chosen alone."""
+        return next(iter(() if self.staging.on else fastest_first(self.found.spots, self.card.kernels)), None)
+
+    def _spot(self, index: int) -> Spot | None:
         return next((spot for spot in self.found.spots if spot.row.point.index == index), None)
 
     def _step(self, step: int) -> None:

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QPushButton, QStackedWidget, QWidget
 from flashscope.app.control.controller import Controller
 from flashscope.app.pages.roofline.card import TITLE, UNIT, RooflineCard
 from flashscope.app.pages.roofline.memories_card import MemoriesCard
-from flashscope.app.pages.roofline.stops import scene_of_spots
+from flashscope.app.pages.roofline.stops import fastest_first, scene_of_spots
 from flashscope.app.pages.staging import Staging
 from flashscope.app.stage.names import MEMORIES
 from flashscope.app.stage.scene import Scene
@@ -70,15 +70,11 @@ class RooflineStaging(Staging):
         """What binds the fastest kernel at the longest N, and the baseline; or how fast memories are."""
         if self._of_memories:
             return self._page.memories.sentence.text()
-        scene, kernels = self.scene, self._page.card.kernels
-        shown = (spot for spot in self._page.found.spots if spot.placed and spot.row.kernel in kernels)
-        there = sorted(
-            (spot for spot in shown if spot.row.seqlen == scene.seqlen), key=lambda one: -one.tflops
-        )
-        if not there or scene.seqlen is None:
+        there = fastest_first(self._page.found.spots, self._page.card.kernels)
+        if not there:
             return ""
         base = [spot for spot in there[1:] if spot.row.kernel == FAVOURED_BASELINE]
-        return f"At N = {seqlen_text(scene.seqlen)}: {'; '.join(map(_told, [there[0], *base]))}."
+        return f"At N = {seqlen_text(there[0].row.seqlen)}: {'; '.join(map(_told, [there[0], *base]))}."
 
     @property
     def stop(self) -> Stop:

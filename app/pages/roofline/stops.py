@@ -22,6 +22,13 @@ def scene_of_spots(spots: Sequence[Spot], kernels: Collection[str], planned: tup
     return Scene(there, longest, kernels_of(placed)[-1], favoured_baseline(planned) or "")
 
 
+def fastest_first(spots: Sequence[Spot], kernels: Collection[str]) -> list[Spot]:
+    """The points of these kernels at the longest N that has a place, those of the highest rate first."""
+    placed = [spot for spot in spots if spot.placed and spot.row.kernel in kernels]
+    longest = max((spot.row.seqlen for spot in placed), default=0)
+    return sorted((spot for spot in placed if spot.row.seqlen == longest), key=lambda one: -one.tflops)
+
+
 def roofline_scene(stop: Stop, members: Sequence[PointRow], planned: tuple[str, ...]) -> Scene:
     """The same of a stop, from the points of one curve."""
     spots, there = roofline(members, {}).spots, kernels_of(members)

@@ -127,6 +127,23 @@ def test_a_click_chooses_the_point_on_every_page_and_says_why(desk: Desk, save: 
     assert profile.plots.seqlen == spot.row.seqlen
 
 
+def test_while_no_point_is_chosen_the_fastest_at_the_longest_n_is_ringed_and_explained(
+    desk: Desk, save: Save
+) -> None:
+    desk.open(save(with_ceilings(), "measured"))
+    longest = [one for one in desk.page.found.spots if one.row.seqlen == 1024]
+    fastest, slower = sorted(longest, key=lambda one: -one.tflops)[:2]
+    assert desk.rig.controller.point is None
+    assert desk.why.sentence.text() == fastest.why.sentence
+    assert len(desk.plot._ring.data) == sum(one is not None for one in fastest.intensities)
+    desk.rig.controller.hide_kernels([fastest.row.kernel], [fastest.row.kernel])
+    assert desk.why.point.text().startswith(slower.row.kernel)
+    desk.page.staging.show_stop(Stop(page="roofline"))
+    assert len(desk.plot._ring.data) == 0, "what a stage rings the speaker has chosen"
+    desk.page.staging.leave()
+    assert len(desk.plot._ring.data) > 0
+
+
 @pytest.mark.matrix
 def test_a_point_chosen_in_the_results_is_ringed_and_explained_here(desk: Desk, save: Save) -> None:
     desk.open(save(with_ceilings(), "measured"))
@@ -252,7 +269,7 @@ def test_another_session_has_no_point_chosen(desk: Desk, save: Save) -> None:
     desk.rig.controller.choose_point(0)
     desk.open(save(sweep(), "other"))
     assert desk.rig.controller.point is None
-    assert desk.why.point.text() == HINT
+    assert desk.why.point.text().startswith("flash2 · N = 1,024")
 
 
 @pytest.mark.matrix
