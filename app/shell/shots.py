@@ -111,7 +111,7 @@ def _step(window: MainWindow) -> None:
 def _compare(window: MainWindow) -> None:
     """Compare the session on show, or a recording that comes with the program, with the others of these."""
     page, shown = window.pages["compare"], window.controller.path
-    files = [*dict.fromkeys(path.resolve() for path in (shown, *alike_recordings()) if path is not None)]
+    files = compared_with(shown, alike_recordings())
     if not isinstance(page, ComparePage) or len(files) < TWO:
         return
     loop = QEventLoop()
@@ -119,6 +119,14 @@ def _compare(window: MainWindow) -> None:
     QTimer.singleShot(PROBE_MS, loop.quit)
     page.choose(files)
     loop.exec()
+
+
+def compared_with(shown: Path | None, others: Sequence[Path]) -> list[Path]:
+    """These files, that on show first; none twice, of which that on show may be a copy."""
+    found: dict[str, Path] = {}
+    for path in others if shown is None else (shown, *others):
+        found.setdefault(path.name, path)
+    return [*found.values()]
 
 
 def _open(window: MainWindow, session: Path) -> None:
