@@ -19,6 +19,7 @@ from flashscope.app.shell.export_each import Exported, count_of, export_each
 from flashscope.app.stage.story import ENDING
 from flashscope.app.widgets.dialogs.saving import write_chosen
 from flashscope.app.widgets.frame.error_line import ErrorLine
+from flashscope.app.words.results.holding import written_text
 from flashscope.app.words.results.provenance import Provenance
 from flashscope.app.words.results.sessions import as_file_name, named
 from flashscope.kernels.workload.errors import UnsupportedError
@@ -136,7 +137,8 @@ class FileActions:
             write = partial(_draw, path, controller.mark, kind, look)
         else:
             write = partial(_export_to, kind, session.snapshot(), path, source)
-        self._write(Path(chosen), (of_kind.suffix,), write, f"Exported {session.plan.cells} points to")
+        what = written_text(session, with_ranks=of_kind.with_ranks)
+        self._write(Path(chosen), (of_kind.suffix,), write, f"Exported {what} to")
 
     def _write(
         self, chosen: Path, suffixes: tuple[str, ...], write: Callable[[Path], object], said: str
