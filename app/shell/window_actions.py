@@ -19,7 +19,7 @@ from flashscope.app.shell.full_screen import FullScreen
 from flashscope.app.shell.tour import Tour
 from flashscope.app.widgets.frame.error_line import ErrorLine
 from flashscope.app.widgets.frame.glossary_sheet import GlossarySheet
-from flashscope.app.widgets.frame.palette import CommandPalette
+from flashscope.app.widgets.frame.palette import TERM, CommandPalette
 from flashscope.app.widgets.frame.shortcut_sheet import ShortcutSheet
 from flashscope.app.words.glossary import GLOSSARY
 
@@ -219,7 +219,7 @@ class HelpActions:
     def _findables(self) -> Iterator[Findable]:
         yield from self._finding.findables()
         for term in GLOSSARY:
-            yield Findable("term", term.name, partial(self.open_glossary, term.name))
+            yield Findable(TERM, term.name, partial(self.open_glossary, term.name))
 
     def open_glossary(self, term: str = "") -> None:
         """Show what the words on screen mean, that of this term first."""

@@ -13,6 +13,7 @@ from flashscope.app.widgets.pick_list import PickList
 from flashscope.app.words.matching import match, nothing_found
 
 COMMAND = "command"  # the kind of an action
+TERM = "term"  # that of a word of the glossary, which does nothing
 WIDTH_PX = 520
 
 
@@ -38,7 +39,9 @@ class Offer(NamedTuple):
     also: str = ""
 
     def is_called(self, wanted: str) -> int:
-        """How much of a name that is: 0 is the whole of one, 1 the begin of its name, 2 neither."""
+        """How much of a name that is: 0 is the whole of one, 1 its begin, 2 neither, or a term's."""
+        if self.kind == TERM:
+            return 2
         if wanted and wanted in (self.name.casefold(), *self.also.casefold().split(", ")):
             return 0
         return 1 if wanted and self.name.casefold().startswith(wanted) else 2
@@ -47,7 +50,8 @@ class Offer(NamedTuple):
 class CommandPalette(QDialog):
     """Type, choose, Return; of what fits equally well, what was run last comes first.
 
-    What is called so comes before what begins so, and that before the rest; commands come before all else.
+    What is called so comes before what begins so, and that before the rest; commands come before all else,
+    and a term of the glossary before what fits less well.
     What cannot be done now comes after all that can, and Return does not run it. Without a query the actions
     stand here, and of all else what was shown lately.
 

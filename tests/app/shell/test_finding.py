@@ -180,8 +180,13 @@ def test_what_is_called_as_the_query_comes_before_what_begins_so(bare: Bare) -> 
 
 
 def test_what_begins_with_the_query_comes_before_what_has_it_inside(bare: Bare) -> None:
-    bare.more.append(("term", "on Tuesdays"))
-    assert found(bare.palette, "on tue")[0] == ("on Tuesdays", "term")
+    bare.more.append(("kernel", "on Tuesdays"))
+    assert found(bare.palette, "on tue")[0] == ("on Tuesdays", "kernel")
+
+
+def test_a_term_comes_after_what_does_something_and_has_it_too(bare: Bare) -> None:
+    bare.more[:] = [("term", "on"), ("kernel", "xon")]
+    assert found(bare.palette, "on") == [("flash2 on Tuesday", "session"), ("on", "term"), ("xon", "kernel")]
 
 
 def test_without_a_query_only_what_was_shown_lately_stands_beside_the_actions(bare: Bare) -> None:
