@@ -51,6 +51,19 @@ def test_drop_dialog_and_argument_all_open_a_file(
     assert window.settings.recents == [path.absolute() for path in reversed(paths)]
 
 
+@pytest.mark.matrix
+@pytest.mark.parametrize("key", ["export", "save-copy"])
+def test_that_there_is_no_session_is_said_until_there_is_one(
+    window: MainWindow, rig: Rig, save: Save, key: str
+) -> None:
+    action = window.registry.find(key)
+    assert action is not None
+    action.trigger()
+    assert window.errors.text.startswith("There is no")
+    rig.open(save(sweep(), "saved"))
+    assert window.errors.isHidden()
+
+
 def _trigger(window: MainWindow, key: str, kind: str = "csv") -> None:
     """Trigger an action; of an export, this format is chosen."""
     action = window.registry.find(key)
