@@ -8,13 +8,11 @@ from flashscope.app.commands.arguments import STDOUT
 from flashscope.app.commands.exit_codes import FAILED
 from flashscope.app.commands.messages import complain, pasteable, put, say
 from flashscope.app.report.kinds import KINDS, report_bytes
-from flashscope.app.words.ranks import holds_text
+from flashscope.app.words.results.holding import written_text
 from flashscope.app.words.results.provenance import of_session
 from flashscope.app.words.units import bytes_text
 from flashscope.profiles.results.model.session import Session
 from flashscope.profiles.store import load, write_atomically
-
-OF_RANKS = "csv", "json", "html"  # which have what several ranks did, too
 
 
 def run(file: Path, out: Path, *, kind: str, force: bool, look: dict[str, Any]) -> int:
@@ -33,8 +31,7 @@ def run(file: Path, out: Path, *, kind: str, force: bool, look: dict[str, Any]) 
         return 0
     write_atomically(out, content, replace=force)
     told = f"{KINDS[kind].title}, {bytes_text(len(content))}"
-    of_ranks = session.ranks and not session.points and kind in OF_RANKS
-    what = holds_text(session.ranks) if of_ranks else f"{session.plan.cells} points"
+    what = written_text(session, with_ranks=KINDS[kind].with_ranks)
     say(f"Exported {what} to {pasteable(out)} ({told})")
     return 0
 

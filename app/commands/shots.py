@@ -1,6 +1,7 @@
 """`shots DIR`: every page, or every stop of a story, as PNG files, light and dark, on no screen."""
 
 import os
+import sys
 import tempfile
 from pathlib import Path
 
@@ -39,6 +40,7 @@ def run(folder: Path, session: Path | None, story: str | None, theme: str | None
         drawn = render_story(folder, walked, themes) if walked else render_pages(folder, shown, SIZES, themes)
         for path in drawn:
             say(pasteable(path))
+            sys.stdout.flush()  # who reads on shows each as it is drawn
     return 0
 
 

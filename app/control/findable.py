@@ -12,11 +12,13 @@ class Findable:
         kind: A word for what it is.
         title: Its name.
         show: Shows it.
+        also: Other words that it is looked for by.
     """
 
     kind: str
     title: str
     show: Callable[[], None]
+    also: str = ""
 
     @property
     def key(self) -> str:

@@ -49,7 +49,7 @@ class SessionNames(QObject):
         bundled = {path: NAMES[path.stem] for path in bundled_sessions()}
         newest = {info.path: named(info, info.path) for info in self._newest if not info.error}
         for path, name in (bundled | {path: newest[path] for path in newest if is_own(path)}).items():
-            yield Findable("session", name, partial(self._open_path, path))
+            yield Findable("session", name, partial(self._open_path, path), also=path.stem)
 
     def _take(self, newest: list[SessionInfo]) -> None:
         if newest != self._newest:

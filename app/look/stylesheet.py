@@ -208,12 +208,12 @@ def _views(t: Theme) -> str:
     QTableView::item, QListView::item {{ padding: 4px 8px; border: none; }}
     QTableView::item:selected, QListView::item:selected {{ background: {t.accent}; color: {t.on_accent}; }}
     QListView::item:disabled {{ color: {t.off}; }}
-    QHeaderView {{ background: {t.panel}; border: none; }}
-    QHeaderView::section {{ background: {t.panel}; color: {t.dim}; border: none;
+    QHeaderView {{ background: transparent; border: none; }}
+    QHeaderView::section {{ background: transparent; color: {t.dim}; border: none;
         border-bottom: 1px solid {t.line}; padding: 6px 11px; font-size: {CAPTION_PX}px; font-weight: 600; }}
     QHeaderView::section:hover {{ color: {t.text}; }}
     QHeaderView::up-arrow, QHeaderView::down-arrow {{ width: 9px; }}  /* in the padding, beside the text */
-    QTableCornerButton::section {{ background: {t.panel}; border: none; }}
+    QTableCornerButton::section {{ background: transparent; border: none; }}
     QMenu {{ background: {t.raised}; color: {t.text}; border: 1px solid {t.line}; padding: 4px; }}
     QMenu::item {{ padding: 5px 24px 5px 12px; border-radius: 4px; }}
     QMenu::item:selected {{ background: {t.accent}; color: {t.on_accent}; }}

@@ -1,6 +1,7 @@
 """What is held over the context: a curve a kernel, the device's memory as a line, and where they meet."""
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from math import log2
 from typing import NamedTuple
 
@@ -8,6 +9,7 @@ import pyqtgraph as pg
 from PySide6.QtCore import QSize, Qt
 
 from flashscope.app.control.guard import guarded
+from flashscope.app.figures.free_places import Box, free_place
 from flashscope.app.figures.ticks import to_axis
 from flashscope.app.look.kernel_marks import kernel_mark
 from flashscope.app.look.theme import CAPTION_PX, Theme
@@ -16,11 +18,12 @@ from flashscope.app.plots.axes import SeqlenAxis, ValueAxis
 from flashscope.app.plots.dots import brush, dress_dots, pen
 from flashscope.app.plots.style import Plot, grid_behind, restyle, tick_font
 from flashscope.app.plots.symbols import symbol
+from flashscope.app.plots.view_pixels import ViewPixels, around
 from flashscope.app.words.kinds import KINDS
 from flashscope.app.words.units import bytes_text, thousands
 
 ContextCurve = Sequence[tuple[int, int]]
-MARK_PX = 11
+MARK_PX, EDGE = 11, 1  # the edge of a text that may stand on a line, in pixels
 ABOVE, BELOW, BESIDE = 2.5, 0.7, 1.0  # doublings beyond the memory, the lowest curve and the longest context
 
 
@@ -67,6 +70,7 @@ class ContextPlot(Plot):
         self._memory.setZValue(6)  # over the ground of a text, under the marks
         self.plotItem.layout.addItem(self._corner, 3, 0)
         self.range_by_hand()
+        self.getViewBox().sigResized.connect(lambda *_: self._place_names())
         self.setAccessibleName("Memory over context, by kernel")
         keep(self._y_axis, self._y_axis.setWidth, 60)
         keep(self, self.setMinimumSize, 200, 150)
@@ -104,7 +108,7 @@ class ContextPlot(Plot):
     def _of(self, kernel: str) -> KernelItems:
         """The items of a kernel, made when it is shown first."""
         if kernel not in self._shown:
-            shown = KernelItems(pg.PlotCurveItem(), pg.ScatterPlotItem(), pg.TextItem(anchor=(1.04, 1)))
+            shown = KernelItems(pg.PlotCurveItem(), pg.ScatterPlotItem(), pg.TextItem(anchor=(0, 0)))
             for item, depth in zip(shown, (0, 10, 5), strict=True):
                 item.setZValue(depth)
                 self.addItem(item, ignoreBounds=True)
@@ -117,15 +121,13 @@ class ContextPlot(Plot):
         dashed = pg.mkPen(mark.on(theme), width=px(mark.width), style=Qt.PenStyle.DashLine)
         n, held = (to_axis(column, "log2") for column in (zip(*points, strict=True) if points else ((), ())))
         shown.curve.setData(n, held, pen=dashed, antialias=True)
-        place = log2(max(tokens, 1)), log2(drawn.capacity)
-        shown.spot.setData([place[0]], [place[1]], symbol=symbol(mark.symbol))
+        shown.spot.setData([log2(max(tokens, 1))], [log2(drawn.capacity)], symbol=symbol(mark.symbol))
         dress_dots(shown.spot, pen(theme.panel), brush(mark.on(theme)), px(MARK_PX))
         shown.spot.setVisible(bool(tokens))
         shown.text.setText(f"{kernel} {thousands(tokens)}")
         shown.text.setFont(tick_font())
         shown.text.setColor(theme.text)
-        shown.text.fill = pg.mkBrush(theme.panel)  # or a curve would run through it
-        shown.text.setPos(*place)
+        shown.text.fill = pg.mkBrush(theme.panel)  # or the grid would run through it
         shown.text.setVisible(bool(tokens) and kernel in drawn.named)
 
     def _range(self) -> None:
@@ -144,3 +146,33 @@ class ContextPlot(Plot):
         asked = log2(drawn.context)
         self._context.setAnchor((int(asked > (first + last) / 2), 0))
         self._context.setPos(asked, top + ABOVE)
+        self._place_names()
+
+    def _place_names(self) -> None:
+        """Put what is written of limits where no curve, mark or other text is; without room it is not."""
+        pixels, drawn, size = ViewPixels(self.getViewBox()), self.drawn, px(MARK_PX)
+        down = round(
+            pixels.of(0, log2(drawn.capacity))[1]
+        )  # a whole pixel, or texts on the line would cross it
+        limits = {kernel: tokens for kernel, tokens in drawn.limits.items() if tokens}
+        spots = {kernel: (pixels.of(log2(tokens), 0)[0], down) for kernel, tokens in limits.items()}
+        taken = [around(spot, size) for spot in spots.values()]
+        taken += [_box(text, pixels) for text in (self._said, self._context)]
+        paths = [[pixels.of(log2(n), log2(held)) for n, held in curve] for curve in drawn.curves.values()]
+        lines = [((0, down), (pixels.width, down)), *(line for path in paths for line in pairwise(path))]
+        for kernel in sorted(spots.keys() & {*drawn.named}, key=drawn.limits.__getitem__):
+            text = self._of(kernel).text
+            rect = text.boundingRect()
+            needs = rect.width(), rect.height() - 2 * EDGE
+            place = free_place(spots[kernel], needs, size / 2 + EDGE, pixels.field, (lines, taken))
+            text.setVisible(place is not None)
+            if place is not None:
+                taken.append(place)
+                text.setPos(*pixels.value(place.left, place.top - EDGE))
+
+
+def _box(text: pg.TextItem, pixels: ViewPixels) -> Box:
+    """Where a text is."""
+    rect, (across, down) = text.boundingRect(), pixels.of(text.pos().x(), text.pos().y())
+    left, upper = across - text.anchor.x() * rect.width(), down - text.anchor.y() * rect.height()
+    return Box(left, upper, left + rect.width(), upper + rect.height())

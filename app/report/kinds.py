@@ -24,12 +24,14 @@ class FileKind:
         about: Who reads it.
         write: What a file holds: of a session, its own file's path if it has one, and where the figures come
             from. None: it is a picture, drawn in a size and in colours that can be chosen.
+        with_ranks: Whether it has what several ranks did, too.
     """
 
     title: str
     suffix: str
     about: str
     write: Write | None = None
+    with_ranks: bool = False
 
     @property
     def picture(self) -> bool:
@@ -68,12 +70,19 @@ def _perfetto(session: "Session", _path: str | None, source: "Provenance") -> by
 
 
 KINDS = {
-    "csv": FileKind("CSV table", ".csv", "a line a point, for spreadsheets and pandas", _csv),
+    "csv": FileKind(
+        "CSV table",
+        ".csv",
+        "a line a point, for spreadsheets and pandas",
+        _csv,
+        with_ranks=True,
+    ),
     "json": FileKind(
         "JSON document",
         ".json",
         "every figure with its source, for programs",
         _json,
+        with_ranks=True,
     ),
     "parquet": FileKind(
         "Parquet table",
@@ -82,7 +91,11 @@ KINDS = {
         _parquet,
     ),
     "html": FileKind(
-        "HTML report", ".html", "one page with plots and tables, for colleagues and for paper", _page
+        "HTML report",
+        ".html",
+        "one page with plots and tables, for colleagues and for paper",
+        _page,
+        with_ranks=True,
     ),
     "perfetto": FileKind(
         "Perfetto trace",

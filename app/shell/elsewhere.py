@@ -4,9 +4,11 @@ import subprocess
 from pathlib import Path
 
 from flashscope.app.look.picture import PictureOptions
+from flashscope.installation import PROGRAM
 from flashscope.profiles.store import SessionFileError
 from flashscope.profiles.wire.process import python_command
 
+COMMAND = "export"
 PROGRAM_MAIN = "flashscope.__main__:main"
 TIMEOUT_S = 300
 
@@ -24,7 +26,7 @@ def draw_elsewhere(path: Path, kind: str, look: PictureOptions, target: Path) ->
         SessionFileError: It was not drawn, for this reason.
     """
     asked = [
-        "export",
+        COMMAND,
         str(path.absolute()),
         str(target.absolute()),
         "--to",
@@ -44,7 +46,8 @@ def draw_elsewhere(path: Path, kind: str, look: PictureOptions, target: Path) ->
         raise SessionFileError(f"Nothing was drawn: {error}; try again.") from error
     if done.returncode:
         told = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
-        raise SessionFileError(f"Nothing was drawn: {told[-1]}", done.stderr)
+        why = told[-1].removeprefix(f"{PROGRAM} {COMMAND}: ")
+        raise SessionFileError(f"Nothing was drawn: {why}", done.stderr)
 
 
 def _words(kind: str, look: PictureOptions) -> list[str]:

@@ -33,6 +33,8 @@ WIDTH = 420
 class ExportDialog(QDialog):
     """Every format, and the options of those that are pictures; of several sessions there are fewer.
 
+    A session without points has no picture.
+
     Signals:
         chosen: Export in this format, a key of KINDS, and so it is to look (str, PictureOptions).
     """
@@ -46,7 +48,9 @@ class ExportDialog(QDialog):
         measured = rows(session) if session else []
         told = {key: one.title for key, one in QUANTITIES.items() if any(map(one.says, measured))}
         curves = {curve.label: cut_short(curve.label, MOST_OF_NAME) for curve in by_curve(measured)}
-        self.kind = _choice("Format", {key: one.title for key, one in KINDS.items()})
+        drawn = self._several or bool(measured)
+        kinds = {key: one.title for key, one in KINDS.items() if drawn or not one.picture}
+        self.kind = _choice("Format", kinds)
         self.plot = _choice("Plot", {"": "All four plots", **told})
         self.curve = _choice("Problems", curves)
         self.theme = _choice("Colours", {key: key.capitalize() for key in THEMES})

@@ -19,6 +19,7 @@ from flashscope.app.shell.export_each import Exported, count_of, export_each
 from flashscope.app.stage.story import ENDING
 from flashscope.app.widgets.dialogs.saving import write_chosen
 from flashscope.app.widgets.frame.error_line import ErrorLine
+from flashscope.app.words.results.holding import written_text
 from flashscope.app.words.results.provenance import Provenance
 from flashscope.app.words.results.sessions import as_file_name, named
 from flashscope.kernels.workload.errors import UnsupportedError
@@ -35,6 +36,8 @@ from flashscope.profiles.store.reader import read_mark
 
 FILTER = f"Flashscope sessions (*{SUFFIX})"
 OPENED = f"{FILTER};;Stories (*{ENDING})"
+NONE_TO_COPY = "There is no finished session to copy; open one or wait for the end."
+NONE_TO_EXPORT = "There is no session to export; run a sweep or open a file first."
 
 
 class FileActions:
@@ -54,6 +57,14 @@ class FileActions:
         self._open_path = open_path
         self._chores, self._closing = Chores(window), Event()
         self._chores.failed.connect(errors.show_error)
+        controller.session_changed.connect(self._follow)
+
+    def _follow(self, session: Session | None) -> None:
+        """Say no more that there is no session once there is one."""
+        if session is not None:
+            self._errors.take_back(NONE_TO_EXPORT)
+            if not self._controller.moving:
+                self._errors.take_back(NONE_TO_COPY)
 
     def offered(self) -> list[Action]:
         """All actions, in the order of the menu."""
@@ -79,7 +90,7 @@ class FileActions:
         controller = self._controller
         source = controller.path
         if source is None or controller.moving:
-            self._errors.show_error("There is no finished session to copy; open one or wait for the end.")
+            self._errors.show_error(NONE_TO_COPY)
             return
         name = f"{_proposed(controller.session, source)}{SUFFIX}"
         chosen, _filter = QFileDialog.getSaveFileName(self._window, "Save a copy", name, FILTER)
@@ -92,7 +103,7 @@ class FileActions:
         controller = self._controller
         session = controller.session
         if session is None:
-            self._errors.show_error("There is no session to export; run a sweep or open a file first.")
+            self._errors.show_error(NONE_TO_EXPORT)
             return
         dialog = ExportDialog(session, appearance_of().theme.name, self._window)
         dialog.chosen.connect(partial(self._export_as, session))
@@ -136,7 +147,8 @@ class FileActions:
             write = partial(_draw, path, controller.mark, kind, look)
         else:
             write = partial(_export_to, kind, session.snapshot(), path, source)
-        self._write(Path(chosen), (of_kind.suffix,), write, f"Exported {session.plan.cells} points to")
+        what = written_text(session, with_ranks=of_kind.with_ranks)
+        self._write(Path(chosen), (of_kind.suffix,), write, f"Exported {what} to")
 
     def _write(
         self, chosen: Path, suffixes: tuple[str, ...], write: Callable[[Path], object], said: str

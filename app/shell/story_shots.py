@@ -69,11 +69,11 @@ def _show(window: MainWindow, at: int) -> None:
 
 
 def _is_there(window: MainWindow, stop: Stop) -> bool:
-    """Whether the stop's session is open, and its trace or its figures have come."""
+    """Whether the stop's session is open, and its trace or its figures have come, or never will."""
     stage = window.stage
     if stage.stop is not stop or stage.story is None:
         return False
     wanted = stage.story.session_of(stop)
     opened = wanted is None or wanted.absolute() == window.controller.path
-    scene = window.staging.scene
-    return opened and not scene.waiting and (not stop.preset or bool(scene.numbers))
+    staging = window.staging
+    return opened and staging.settled and (not stop.preset or bool(staging.scene.numbers))

@@ -19,7 +19,7 @@ from flashscope.app.shell.full_screen import FullScreen
 from flashscope.app.shell.tour import Tour
 from flashscope.app.widgets.frame.error_line import ErrorLine
 from flashscope.app.widgets.frame.glossary_sheet import GlossarySheet
-from flashscope.app.widgets.frame.palette import CommandPalette
+from flashscope.app.widgets.frame.palette import TERM, CommandPalette
 from flashscope.app.widgets.frame.shortcut_sheet import ShortcutSheet
 from flashscope.app.words.glossary import GLOSSARY
 
@@ -156,12 +156,14 @@ class ViewActions:
 
     def _place_action(self, place: PlaceEntry, number: int) -> Action:
         show = partial(self._show_place, place.key)
-        return Action(f"place.{place.key}", f"Go to {place.title}", show, "View", f"Ctrl+{number}")
+        key, title = f"place.{place.key}", f"Go to {place.title}"
+        return Action(key, title, show, "View", f"Ctrl+{number}", also=place.title)
 
     def _view_action(self, view: ViewEntry) -> Action:
         show, keys = partial(self._show_view, view.key), view.keys or view.own_keys
         on = (view.page_key, *view.beside) if view.own_keys else ()
-        return Action(f"page.{view.key}", f"Show {view.title}", show, "View", keys, keys_on=on)
+        title = f"Show {view.title}"
+        return Action(f"page.{view.key}", title, show, "View", keys, keys_on=on, also=view.title)
 
     def _toggle_log(self) -> None:
         self._log.setVisible(not self._log.isVisible())
@@ -217,7 +219,7 @@ class HelpActions:
     def _findables(self) -> Iterator[Findable]:
         yield from self._finding.findables()
         for term in GLOSSARY:
-            yield Findable("term", term.name, partial(self.open_glossary, term.name))
+            yield Findable(TERM, term.name, partial(self.open_glossary, term.name))
 
     def open_glossary(self, term: str = "") -> None:
         """Show what the words on screen mean, that of this term first."""

@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import stat
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -15,14 +14,13 @@ from msgspec.structs import replace
 from flashscope.app.control.bundled import BUNDLED, NAMES
 from flashscope.app.stage.lines import ELSE, MOST_READ
 from flashscope.app.stage.story import Stop, StoryError, read_story, story_bytes, story_of
-from flashscope.profiles.store import SessionFileError, write_atomically
+from flashscope.profiles.store import write_atomically
 from flashscope.profiles.wire.text import in_utf8
 
 MOST_TITLE = 100  # characters
 BOM = b"\xef\xbb\xbf"
 HEADER = re.compile(r"^(?:[ \t]*#[^\n]*\n)*[ \t]*\[\[[ \t]*(stop)[ \t]*\]\]", re.MULTILINE)
 """Where a stop begins, with the remarks right above it."""
-WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 
 
 class ChangedError(StoryError):
@@ -57,7 +55,7 @@ def save_story(
         read = story_of(path, content)
         if (read.title, read.stops) != (title, tuple(stops)):
             raise StoryError(f"{path}: what would be written reads otherwise; simplify the text changed last")
-    _write(path.resolve(), content)
+    write_atomically(path.resolve(), content, replace=True)
     return content
 
 
@@ -165,7 +163,7 @@ def add_stop(path: Path, stop: Stop) -> int:
         raise StoryError(
             f"{path} is written in a way that no stop can be added to; write each under [[stop]]"
         )
-    _write(path.resolve(), content)
+    write_atomically(path.resolve(), content, replace=True)
     return len(stops)
 
 
@@ -182,16 +180,6 @@ def _with_stop(path: Path, before: bytes, stop: Stop) -> bytes:
     except UnicodeEncodeError as error:
         raise StoryError(f"{path}: a name on show is no text in UTF-8; rename its file") from error
     return before.rstrip() + end * 2 + added.replace(b"\n", end)
-
-
-def _write(target: Path, content: bytes) -> None:
-    """Put it in the place of what is there, unless that is not to be written; its mode stays."""
-    mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
-    if mode is not None and not (mode & WRITABLE and os.access(target, os.W_OK)):
-        raise SessionFileError(f"{target} may only be read; change its permissions, or name another file.")
-    write_atomically(target, content, replace=True)
-    if mode is not None:
-        target.chmod(mode)
 
 
 def session_named(stop: Stop, session: Path | None, story: Path, compared: Sequence[Path] = ()) -> Stop:

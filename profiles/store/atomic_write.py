@@ -1,14 +1,18 @@
 """Files that stand in their place whole or not at all."""
 
+import os
+import stat
 import tempfile
 from pathlib import Path
 
 from flashscope.profiles.store.errors import TakenFileError, explain_os
 from flashscope.profiles.store.sidecars import holds_session
 
+WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
+
 
 def write_atomically(target: Path, content: bytes, *, replace: bool) -> None:
-    """Write a file beside its place, then move it there.
+    """Write a file beside its place, then move it there, with the mode of what it replaces.
 
     Args:
         target: The file to make.
@@ -16,7 +20,8 @@ def write_atomically(target: Path, content: bytes, *, replace: bool) -> None:
         replace: Whether one that is there may go.
 
     Raises:
-        TakenFileError: There is one already, and it may not go: a session or a device never may.
+        TakenFileError: There is one already, and it may not go: a session, a device or what may only be read
+            never may.
         SessionFileError: It cannot be written; what was there is as it was.
     """
     try:
@@ -39,6 +44,8 @@ def write_atomically(target: Path, content: bytes, *, replace: bool) -> None:
 def _check_replaceable(target: Path) -> None:
     if not target.is_file() and not target.is_dir():
         raise TakenFileError(f"{target} is no plain file; name another one.")
+    if not (target.stat().st_mode & WRITABLE and os.access(target, os.W_OK)):
+        raise TakenFileError(f"{target} may only be read; change its permissions, or name another file.")
     if target.is_file() and holds_session(target):
         raise TakenFileError(f"{target} is a session, which nothing is written over; name another file.")
 
@@ -47,4 +54,6 @@ def _place(target: Path, content: bytes) -> None:
     with tempfile.TemporaryDirectory(prefix=".flashscope-", dir=target.parent) as folder:
         part = Path(folder) / "part"
         part.write_bytes(content)
+        if target.exists():
+            part.chmod(stat.S_IMODE(target.stat().st_mode))
         part.replace(target)

@@ -84,9 +84,10 @@ _BY_TEXT: tuple[tuple[str, type[SessionFileError], str], ...] = (
 
 _REMEDIES: tuple[tuple[frozenset[int | None], str], ...] = (
     (
-        frozenset({errno.EACCES, errno.EPERM, errno.EROFS}),
+        frozenset({errno.EACCES, errno.EPERM}),
         "change its permissions, or choose a folder you can write to (for your sessions: FLASHSCOPE_HOME)",
     ),
+    (frozenset({errno.EROFS}), "choose a folder you can write to (for your sessions: FLASHSCOPE_HOME)"),
     (frozenset({errno.ENOSPC, errno.EDQUOT}), "free some space, or choose another disk"),
     (frozenset({errno.ENOENT}), "check the name"),
 )

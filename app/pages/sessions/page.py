@@ -21,7 +21,7 @@ from flashscope.app.control.edits import FileEdit
 from flashscope.app.control.folder_watch import FolderWatch
 from flashscope.app.control.guard import guarded
 from flashscope.app.control.playback import SPEEDS
-from flashscope.app.control.steps import Deleted, Duplicated, Restored, RunsJoined
+from flashscope.app.control.steps import Deleted, Duplicated, Restored, RunsJoined, WordsChanged
 from flashscope.app.look.theme import Theme
 from flashscope.app.look.zoom import keep
 from flashscope.app.pages.base import Page
@@ -329,8 +329,8 @@ class SessionsPage(Page):
         column.addLayout(shown, 1)
 
     def _touched(self, steps: Sequence[FileEdit]) -> None:
-        """Read what was changed; what was moved here is chosen then, else what stands where it stood."""
-        self.table.expect({one.path for one in steps if isinstance(one, Deleted | Restored)})
+        """Read what was changed; what moved is chosen then and in view, else what stands where it stood."""
+        self.table.expect({one.path for one in steps if _moves(one)})
         self.refresh()
 
     def _listed(self) -> None:
@@ -382,3 +382,8 @@ class SessionsPage(Page):
     def _place(self) -> str:
         """Where the rows on show are, as verbs name it."""
         return "trash" if self.deleted else "sessions"
+
+
+def _moves(step: FileEdit) -> bool:
+    """Whether a row is elsewhere after it: in the trash or back, or where its name has it."""
+    return isinstance(step, Deleted | Restored) or (isinstance(step, WordsChanged) and step.field == "name")

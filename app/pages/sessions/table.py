@@ -115,6 +115,7 @@ class SessionsTable(QTableView):
         back = [path for path in paths if self._model.row_of(path) is not None]
         if back:
             self.choose(back, back[0])
+            self.scrollTo(self.currentIndex())  # it is current already where its row alone moved
         elif not self.chosen_rows() and self._stood is not None and self._model.rows_shown:
             key = self._model.row_at(min(self._stood, self._model.rows_shown - 1)).key
             self.choose([key], key)

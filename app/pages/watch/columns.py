@@ -10,12 +10,19 @@ from flashscope.app.figures.statuses import STATUS_MARKS
 from flashscope.app.look.theme import Theme
 from flashscope.app.pages.compare.list_model import ListColumn
 from flashscope.app.plots.status_marks import status_icon
-from flashscope.app.words.own.versions import HEADINGS, change_texts, commit_parts, times_text, version_lines
+from flashscope.app.words.own.versions import (
+    HEADINGS,
+    change_texts,
+    commit_parts,
+    doubts_of,
+    times_text,
+    version_lines,
+)
 from flashscope.app.words.own.watching import STAGE_WORDS, VersionStage, ratio_cells
 from flashscope.profiles.watching.versions import RIGHT, CellChange, Version
 from flashscope.profiles.watching.watching import InFlight
 
-WIDTHS = (60, 84, 110, 84, 160, 214, 206)
+WIDTHS = (60, 84, 110, 84, 160, 214, 206, 150)
 CHANGE_WIDTHS = (64, 110, 110, 130, 150)
 GLYPHS = {RIGHT: "done", "unreadable": "failed"}
 STAGE_GLYPHS: dict[VersionStage, str] = {"waits": "pending", "checked": "running", "timed": "running"}
@@ -124,10 +131,7 @@ def _why(row: VersionRow) -> str:
     version = row.version
     if version is None:
         return ""
-    doubts = [
-        f"doubtful: {cell.doubts[0]}" for cell in version.cells if cell.trust == "doubtful" and cell.doubts
-    ]
-    return version.reason or "; ".join((*doubts, *commit_parts(version)))
+    return version.reason or "; ".join((*doubts_of(version), *commit_parts(version)))
 
 
 def _tip(row: VersionRow) -> str:

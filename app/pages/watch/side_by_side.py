@@ -18,7 +18,7 @@ from flashscope.app.pages.watch.columns import CHANGE_WIDTHS, change_columns
 from flashscope.app.widgets.card import Card
 from flashscope.app.widgets.keyed import does
 from flashscope.app.widgets.plain import PlainLabel, set_tip
-from flashscope.app.words.own.versions import changes_sentence, version_lines
+from flashscope.app.words.own.versions import changes_sentence, doubts_of, version_lines
 from flashscope.app.words.own.watching import ALONE, SAME_SOURCES
 from flashscope.kernels.cuda.reading.step import StepSource
 from flashscope.kernels.own.files import PYTHON
@@ -44,7 +44,7 @@ class Compared(NamedTuple):
 
 
 class SideBySide(Card):
-    """A sentence, the reason of what is not right, a line of figures, and two columns of source.
+    """A sentence, why a version is not right or doubtful, a line of figures, and two columns of source.
 
     Attributes:
         shown: What is on show; None: nothing is.
@@ -61,6 +61,9 @@ class SideBySide(Card):
         self.reason = PlainLabel(wordWrap=True)
         self.reason.setProperty("role", "error")
         self.reason.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.doubts = PlainLabel(wordWrap=True)
+        self.doubts.setProperty("role", "dim")
+        self.doubts.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.figures = ListTable("Figures side by side", change_columns(), CHANGE_WIDTHS, spread=True)
         self.figures.setSortingEnabled(False)
         keep(self.figures, self.figures.setFixedHeight, FIGURES_PX)
@@ -74,7 +77,7 @@ class SideBySide(Card):
         self._chores = Chores(self)
         self.header.addWidget(self.whole)
         self.header.addWidget(self.open_button)
-        for part in (self.sentence, self.reason, self.figures):
+        for part in (self.sentence, self.reason, self.doubts, self.figures):
             self.body.addWidget(part)
         self.body.addWidget(self.board, 1)
         self.whole.toggled.connect(lambda _on: self._draw_sources())
@@ -101,8 +104,9 @@ class SideBySide(Card):
         newer = found.versions[-1]
         self.set_title(" beside ".join(f"v{one.number}" for one in reversed(found.versions)))
         self.sentence.setText(_sentence(found))
-        self.reason.setText("\n".join(f"v{one.number}: {one.reason}" for one in found.versions if one.reason))
-        self.reason.setVisible(bool(self.reason.text()))
+        doubted = [(one, "; ".join(doubts_of(one))) for one in found.versions]
+        _tell(self.reason, [(one, one.reason) for one in found.versions])
+        _tell(self.doubts, doubted)
         self.figures.list.set_rows(found.found)
         self.figures.setVisible(bool(found.found))
         self.open_button.setVisible(bool(newer.cells))
@@ -113,6 +117,12 @@ class SideBySide(Card):
             single = len(self.shown.versions) == 1
             marked = lines_of(self.shown.versions[-1].reason) if single else ()
             self.board.show_reading(self.shown.sources, whole=self.whole.isChecked(), marked=marked)
+
+
+def _tell(label: PlainLabel, told: Sequence[tuple[Version, str]]) -> None:
+    """A line for each version of which something is told; without any no label."""
+    label.setText("\n".join(f"v{one.number}: {text}" for one, text in told if text))
+    label.setVisible(bool(label.text()))
 
 
 def compared(versions: tuple[Version, ...], file: str) -> Compared:

@@ -95,7 +95,7 @@ class Exporter(QObject):
         self.done.emit(f"The picture is on the clipboard: {title}.")
 
     def _tell_failure(self, why: str, details: str) -> None:
-        self.failed.emit(f"The export was not written: {why} Choose another folder.", details)
+        self.failed.emit(f"The export was not written: {why}", details)
 
     def _ask(self, kind: str) -> None:
         if (export := self._make_export()) is None:

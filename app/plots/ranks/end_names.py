@@ -6,9 +6,10 @@ from typing import NamedTuple
 
 import pyqtgraph as pg
 
-from flashscope.app.figures.free_places import Box, Pixel, free_place
+from flashscope.app.figures.free_places import Box, free_place
 from flashscope.app.figures.text_places import spread_texts
 from flashscope.app.look.zoom import px
+from flashscope.app.plots.view_pixels import ViewPixels, around
 
 NAME_PX, BESIDE_PX = 15, 6
 
@@ -21,23 +22,6 @@ class EndName(NamedTuple):
     item: pg.TextItem
     x: float
     y: float
-
-
-class ViewPixels:
-    """From what a view shows to pixels from its upper left corner, and back."""
-
-    def __init__(self, view: pg.ViewBox) -> None:
-        (self._left, right), (low, self._high) = view.viewRange()
-        self.width, self.height = max(1.0, view.width()), max(1.0, view.height())
-        self._across, self._down = self.width / (right - self._left), self.height / (self._high - low)
-
-    def of(self, x: float, y: float) -> Pixel:
-        """The pixel of a value."""
-        return (x - self._left) * self._across, (self._high - y) * self._down
-
-    def value(self, across: float, down: float) -> Pixel:
-        """The value at a pixel."""
-        return self._left + across / self._across, self._high - down / self._down
 
 
 def place_names(view: pg.ViewBox, names: Sequence[EndName], drawn: Sequence[DrawnLine], mark_px: int) -> None:
@@ -64,13 +48,12 @@ def place_names(view: pg.ViewBox, names: Sequence[EndName], drawn: Sequence[Draw
         _put(name, box, pixels)
     paths = [[pixels.of(x, y) for x, y in zip(*line, strict=True)] for line in drawn]
     lines = [line for path in paths for line in pairwise(path)]
-    boxes += [_around(spot, px(mark_px)) for path in paths for spot in path]
-    field = Box(0, 0, pixels.width, pixels.height)
+    boxes += [around(spot, px(mark_px)) for path in paths for spot in path]
     for name, across, down in ends:
         if name.x < last:
             rect = name.item.boundingRect()
             size = rect.width(), min(rect.height(), gap)
-            place = free_place((across, down), size, px(BESIDE_PX), field, (lines, boxes))
+            place = free_place((across, down), size, px(BESIDE_PX), pixels.field, (lines, boxes))
             name.item.setVisible(place is not None)
             if place is not None:
                 boxes.append(place)
@@ -80,11 +63,6 @@ def place_names(view: pg.ViewBox, names: Sequence[EndName], drawn: Sequence[Draw
 def _box(name: EndName, left: float, middle: float) -> Box:
     half = px(NAME_PX) / 2
     return Box(left, middle - half, left + name.item.boundingRect().width(), middle + half)
-
-
-def _around(spot: Pixel, size: float) -> Box:
-    (x, y), half = spot, size / 2
-    return Box(x - half, y - half, x + half, y + half)
 
 
 def _put(name: EndName, box: Box, pixels: ViewPixels) -> None:

@@ -86,13 +86,15 @@ def _remove(editor: "StoryEditor") -> None:
     """Remove the chosen stop, which Ctrl+Z brings back."""
     desk, number = editor.desk, editor.desk.draft.at + 1
     desk.edit(desk.draft.removed())
-    left = desk.history
+    past, bring_back = desk.history.past, desk.undo
 
-    def bring_back() -> None:
-        """Unless something else was done since."""
-        if desk.history is left:
-            desk.undo()
+    def follow() -> None:
+        """Say no more that it was removed once it is back, or Ctrl+Z takes back something else."""
+        if desk.history.past is not past:
+            desk.changed.disconnect(follow)
+            editor.errors.withdraw(bring_back)
 
+    desk.changed.connect(follow)
     editor.errors.show_undo(f"Removed stop {number}. Ctrl+Z brings it back.", bring_back)
 
 

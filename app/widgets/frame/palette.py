@@ -13,8 +13,8 @@ from flashscope.app.widgets.pick_list import PickList
 from flashscope.app.words.matching import match, nothing_found
 
 COMMAND = "command"  # the kind of an action
+TERM = "term"  # that of a word of the glossary, which does nothing
 WIDTH_PX = 520
-BESIDE = 2  # the score of what is found by the begin of a word that stands beside its text: see `match`
 
 
 class Offer(NamedTuple):
@@ -23,23 +23,35 @@ class Offer(NamedTuple):
     Attributes:
         key: What it is remembered by.
         text: What stands at the left.
+        name: What it is called: the text without the group and the keys of a command.
         kind: A word for what it is, at the right.
         run: Does it, or shows it.
         usable: Whether it can be done now.
-        also: Other words that find it, if not by scattered letters.
+        also: Other words that find it, if not by scattered letters, and other names, between commas.
     """
 
     key: str
     text: str
+    name: str
     kind: str
     run: Callable[[], None]
     usable: bool = True
     also: str = ""
 
+    def is_called(self, wanted: str) -> int:
+        """How much of a name that is: 0 is the whole of one, 1 its begin, 2 neither, or a term's."""
+        if self.kind == TERM:
+            return 2
+        if wanted and wanted in (self.name.casefold(), *self.also.casefold().split(", ")):
+            return 0
+        return 1 if wanted and self.name.casefold().startswith(wanted) else 2
+
 
 class CommandPalette(QDialog):
     """Type, choose, Return; of what fits equally well, what was run last comes first.
 
+    What is called so comes before what begins so, and that before the rest; commands come before all else,
+    and a term of the glossary before what fits less well.
     What cannot be done now comes after all that can, and Return does not run it. Without a query the actions
     stand here, and of all else what was shown lately.
 
@@ -114,13 +126,13 @@ class CommandPalette(QDialog):
         fits = [
             (
                 not offer.usable,
-                offer.text.casefold() != wanted,
+                offer.is_called(wanted),
                 score,
                 places.get(offer.key, len(places)),
                 offer,
             )
             for offer in offers
-            if (score := _score(query, offer)) is not None
+            if (score := match(query, offer.text, f"{offer.kind} {offer.also}")) is not None
         ]
         return [offer for *_, offer in sorted(fits, key=lambda fit: fit[:4])]
 
@@ -130,7 +142,8 @@ class CommandPalette(QDialog):
         run = qaction.trigger if qaction is not None else lambda: None
         usable = qaction is not None and qaction.isEnabled()
         title = action.title.removeprefix(f"{action.group}: ")
-        return Offer(action.key, f"{action.group}: {title}{keys}", COMMAND, run, usable, action.also)
+        text = f"{action.group}: {title}{keys}"
+        return Offer(action.key, text, title, COMMAND, run, usable, action.also)
 
     def _run(self) -> None:
         place = self._list.currentRow()
@@ -142,13 +155,6 @@ class CommandPalette(QDialog):
         offer.run()
 
 
-def _score(query: str, offer: Offer) -> int | None:
-    """How well a query fits the text, else a word beside it; None: neither."""
-    text, beside = match(query, offer.text), match(query, offer.also) if offer.also else None
-    if beside != 0 or text == 0:
-        return text
-    return BESIDE if text is None else min(text, BESIDE)
-
-
 def _shown(one: Findable) -> Offer:
-    return Offer(one.key, " ".join(one.title.split()), one.kind, one.show)
+    name = " ".join(one.title.split())
+    return Offer(one.key, name, name, one.kind, one.show, also=one.also)

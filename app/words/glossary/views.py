@@ -15,7 +15,7 @@ PLACES = (
     Meaning(
         "why?",
         "What binds a point: a memory, the products or the exponentials, by how long each would take alone.",
-        ("roofline & why", "why"),
+        ("roofline & why",),
     ),
     Meaning(
         "source", "The CUDA of a kernel as it is compiled, beside that of the kernel that it goes on from."

@@ -29,8 +29,17 @@ def version_lines(version: Version) -> list[str]:
 def cell_parts(cell: VersionCell) -> list[str]:
     """A problem's times, ratios and the gravest doubt, as far as there are any."""
     times = [] if cell.times is None or cell.status != "done" else [times_text(cell.times)]
-    doubts = [f"doubtful: {cell.doubts[0]}"] if cell.trust == "doubtful" and cell.status == "done" else []
-    return [*times, *map(ratio_words, cell.ratios), *doubts]
+    return [*times, *map(ratio_words, cell.ratios), *_doubts(cell)]
+
+
+def doubts_of(version: Version) -> list[str]:
+    """The gravest doubt of each problem that has any."""
+    return [told for cell in version.cells for told in _doubts(cell)]
+
+
+def _doubts(cell: VersionCell) -> list[str]:
+    doubted = cell.trust == "doubtful" and cell.status == "done"
+    return [f"doubtful: {reason}" for reason in cell.doubts[:1] if doubted]
 
 
 def times_text(times: Quartiles) -> str:

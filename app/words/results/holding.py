@@ -40,6 +40,19 @@ def holding_text(session: Session) -> str:
     return ", ".join(filter(None, (ranks, held_text(others)))) or NOTHING_ELSE
 
 
+def written_text(session: Session, *, with_ranks: bool) -> str:
+    """What of a session a file of figures has: its points, or where it has none what several ranks did.
+
+    Args:
+        session: What is written.
+        with_ranks: Whether the file has what ranks did, too.
+    """
+    if session.ranks and not session.points and with_ranks:
+        return holds_text(session.ranks)
+    cells = session.plan.cells
+    return f"{cells or 'no'} point{'s' * (cells != 1)}"
+
+
 def view_instead(session: Session | None) -> str:
     """The view that shows what a session without points holds; empty: it has points, or nothing."""
     if session is None or session.points:

@@ -13,16 +13,19 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
+from flashscope.app.control.bundled import BUNDLED
 from flashscope.app.control.chores import wait_for_all
 from flashscope.app.control.controller import Controller
+from flashscope.app.look.picture import PictureOptions
 from flashscope.app.look.theme import LIGHT
 from flashscope.app.report.kinds import KINDS, report_bytes
 from flashscope.app.shell import file_actions
+from flashscope.app.shell.elsewhere import draw_elsewhere
 from flashscope.app.shell.export_dialog import ExportDialog
 from flashscope.app.shell.main_window import MainWindow
 from flashscope.app.words.results.provenance import Provenance
 from flashscope.profiles.results.model.session import Session
-from flashscope.profiles.store import load, sessions_dir
+from flashscope.profiles.store import SessionFileError, load, sessions_dir
 from tests.app.fakes import PLAN, sweep
 from tests.app.rig import Rig, Save
 from tests.matrix import chosen
@@ -46,6 +49,19 @@ def test_drop_dialog_and_argument_all_open_a_file(
     assert rig.controller.path == paths[2]
     assert window.page.key == "profile"
     assert window.settings.recents == [path.absolute() for path in reversed(paths)]
+
+
+@pytest.mark.matrix
+@pytest.mark.parametrize("key", ["export", "save-copy"])
+def test_that_there_is_no_session_is_said_until_there_is_one(
+    window: MainWindow, rig: Rig, save: Save, key: str
+) -> None:
+    action = window.registry.find(key)
+    assert action is not None
+    action.trigger()
+    assert window.errors.text.startswith("There is no")
+    rig.open(save(sweep(), "saved"))
+    assert window.errors.isHidden()
 
 
 def _trigger(window: MainWindow, key: str, kind: str = "csv") -> None:
@@ -104,6 +120,10 @@ def test_export_writes_a_table_with_its_provenance(
         monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_, n=name: (str(tmp_path / n), ""))
         _write(window, "export", kind)
         assert window.errors.text == f"Exported 6 points to {name}."
+    rig.open(BUNDLED / "h100-ranks-longest.flashscope")
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(tmp_path / "ranks.csv"), ""))
+    _write(window, "export")
+    assert window.errors.text == "Exported 2 results of ranks (zigzag) to ranks.csv."
     assert "# provenance: SAVED · CPU Test CPU · 2026-11-21\n" in (tmp_path / "table.csv").read_text()
     said = json.loads((tmp_path / "table.json").read_bytes())["session"]["provenance"]
     assert said == "SAVED · CPU Test CPU · 2026-11-21"
@@ -290,6 +310,19 @@ def test_the_dialog_offers_of_a_picture_alone_what_a_picture_can_be(
         dialog.kind.setCurrentIndex(dialog.kind.findData(kind))
         assert [field.isVisibleTo(dialog) for field in offered] == shown
         assert KINDS[kind].about[1:] in dialog.about.text()
+
+
+@pytest.mark.matrix
+def test_a_session_without_points_has_no_picture_and_what_asks_for_one_is_told_so(
+    window: MainWindow, rig: Rig, tmp_path: Path
+) -> None:
+    path = BUNDLED / "h100-ranks-longest.flashscope"
+    rig.open(path)
+    dialog = ExportDialog(window.controller.session, "dark", window)
+    offered = {dialog.kind.itemData(place) for place in range(dialog.kind.count())}
+    assert offered == {key for key, kind in KINDS.items() if not kind.picture}
+    with pytest.raises(SessionFileError, match=r"^Nothing was drawn: the session has no points to draw"):
+        draw_elsewhere(path, "png", PictureOptions(), tmp_path / "a.png")
 
 
 @pytest.mark.matrix

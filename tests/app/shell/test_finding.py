@@ -17,6 +17,7 @@ from flashscope.app.control.actions import ActionRegistry
 from flashscope.app.control.bundled import BUNDLED
 from flashscope.app.control.findable import Findable
 from flashscope.app.pages.profile import ProfilePage
+from flashscope.app.pages.registry import VIEWS
 from flashscope.app.shell.main_window import MainWindow
 from flashscope.app.widgets.frame.glossary_sheet import GlossarySheet
 from flashscope.app.widgets.frame.palette import CommandPalette
@@ -98,6 +99,23 @@ def test_sessions_are_found_by_the_names_that_they_have_and_opened(
 
 
 @pytest.mark.matrix
+def test_a_session_is_found_by_words_of_its_name_and_of_its_file_in_any_order(window: MainWindow) -> None:
+    palette = opened(window)
+    assert found(palette, "h100 ranks")[0] == ("H100 attention on several GPUs", "session")
+    assert found(palette, "session libraries h100")[0] == ("H100 beside libraries", "session")
+    assert ("H200 decoding", "session") in found(palette, "decode h200")
+
+
+@pytest.mark.matrix
+def test_a_view_is_the_first_that_its_name_finds(window: MainWindow) -> None:
+    palette = opened(window)
+    for view in VIEWS.values():
+        line, kind = found(palette, view.title)[0]
+        assert kind == "command"
+        assert line.startswith((f"View: Show {view.title}", f"View: Go to {view.title}"))
+
+
+@pytest.mark.matrix
 def test_sessions_are_listed_in_the_background_while_the_palette_is_on_show(
     window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -132,12 +150,14 @@ class Bare:
 
     Attributes:
         shown: The kinds of those that were shown.
+        more: Others, by kind and title.
     """
 
     def __init__(self, qtbot: QtBot) -> None:
         self._parent = QWidget()
         qtbot.addWidget(self._parent)
         self.shown: list[str] = []
+        self.more: list[tuple[str, str]] = []
         registry, lately = ActionRegistry(self._parent), [self._thing("session", "flash2 on\nTuesday").key]
         self.palette = CommandPalette(registry, self._parent, lambda: lately, self._things)
 
@@ -145,7 +165,8 @@ class Bare:
         return Findable(kind, title, partial(self.shown.append, kind))
 
     def _things(self) -> list[Findable]:
-        return [self._thing("session", "flash2 on\nTuesday"), self._thing("kernel", "flash2")]
+        things = [("session", "flash2 on\nTuesday"), ("kernel", "flash2"), *self.more]
+        return [self._thing(kind, title) for kind, title in things]
 
 
 @pytest.fixture
@@ -156,6 +177,16 @@ def bare(qtbot: QtBot) -> Bare:
 def test_what_is_called_as_the_query_comes_before_what_begins_so(bare: Bare) -> None:
     assert found(bare.palette, " Flash2 ") == [("flash2", "kernel"), ("flash2 on Tuesday", "session")]
     assert found(bare.palette, "flash")[0] == ("flash2 on Tuesday", "session")  # shown last
+
+
+def test_what_begins_with_the_query_comes_before_what_has_it_inside(bare: Bare) -> None:
+    bare.more.append(("kernel", "on Tuesdays"))
+    assert found(bare.palette, "on tue")[0] == ("on Tuesdays", "kernel")
+
+
+def test_a_term_comes_after_what_does_something_and_has_it_too(bare: Bare) -> None:
+    bare.more[:] = [("term", "on"), ("kernel", "xon")]
+    assert found(bare.palette, "on") == [("flash2 on Tuesday", "session"), ("on", "term"), ("xon", "kernel")]
 
 
 def test_without_a_query_only_what_was_shown_lately_stands_beside_the_actions(bare: Bare) -> None:

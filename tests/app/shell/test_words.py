@@ -140,10 +140,23 @@ def test_pairs_known_to_break_are_warned_of(qt: str, plotting: str, warned: bool
 
 
 @given(st.text(max_size=8), st.text(max_size=30))
-def test_a_match_means_that_the_letters_occur_in_order(query: str, text: str) -> None:
+def test_a_match_means_that_the_letters_occur_in_order_or_the_words_in_any(query: str, text: str) -> None:
     letters = iter(text.casefold())
     occurs = all(any(letter == other for other in letters) for letter in query.casefold().replace(" ", ""))
-    assert (match(query, text) is not None) is occurs
+    words_occur = all(word in text.casefold() for word in query.casefold().split())
+    assert (match(query, text) is not None) is (occurs or words_occur)
+
+
+def test_words_match_in_any_order_and_beside_the_text_letters_in_the_text_alone() -> (
+    None
+):
+    assert match("table show", "Show the table") == match("show beside", "Show the table", "beside it")
+    phrase, words, letters = (match(query, "Show the table") for query in ("the tab", "tab the", "shtab"))
+    assert phrase is not None
+    assert words is not None
+    assert letters is not None
+    assert phrase < words < letters
+    assert match("bsd", "Show the table", "beside it") is None
 
 
 def test_beginnings_of_words_match_better_than_their_middles() -> None:

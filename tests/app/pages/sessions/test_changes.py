@@ -1,7 +1,7 @@
 """Names, notes, tags and copies of the files, and how they are undone."""
 
 import pytest
-from PySide6.QtCore import QTimer
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QApplication, QLineEdit, QPlainTextEdit
 from pytestqt.qtbot import QtBot
 
@@ -73,6 +73,22 @@ def test_a_renamed_session_keeps_its_file(
     page.rename_chosen()
     qtbot.waitUntil(lambda: names(page) == ["the good one"], timeout=60_000)
     assert load(sessions_dir() / "one.flashscope").name == "the good one"
+
+
+@pytest.mark.matrix
+def test_a_renamed_session_stays_in_view_where_its_name_has_it(
+    page: SessionsPage, save: Save, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(page, save, qtbot, *(f"s{number:02}" for number in range(30)))
+    page.table.setFixedHeight(200)
+    page.table.sortByColumn(0, Qt.SortOrder.AscendingOrder)
+    choose(page, "s01")
+    monkeypatch.setattr(LineDialog, "ask", lambda *_, **__: ("zz", True))
+    page.rename_chosen()
+    qtbot.waitUntil(lambda: names(page)[-1] == "zz", timeout=60_000)
+    assert _chosen(page) == ["zz"]
+    table = page.table
+    qtbot.waitUntil(lambda: table.viewport().rect().intersects(table.visualRect(table.currentIndex())))
 
 
 def test_a_note_is_written_into_the_file(

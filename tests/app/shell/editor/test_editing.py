@@ -45,6 +45,23 @@ def test_keys_move_double_and_remove_a_stop_and_undo_gives_each_step_back(
     assert titles(editor) == ["footprint", "runtime", "runtime"]
 
 
+def test_a_removed_stop_is_told_until_it_is_back_or_something_else_is_done(
+    editor: StoryEditor, qtbot: QtBot
+) -> None:
+    focus(editor.stops, qtbot)
+    press(editor.stops, Key.Key_Delete)
+    press(editor.stops, Key.Key_Down)  # looks at another one, and edits nothing
+    assert editor.errors.isVisible()
+    editor.errors._act_button.click()
+    assert titles(editor) == ["footprint", "runtime", "throughput"]
+    press(editor.stops, Key.Key_Delete)
+    press(editor.stops, Key.Key_Z, Ctrl)
+    assert editor.errors.isHidden()
+    press(editor.stops, Key.Key_Delete)
+    press(editor.stops, Key.Key_Down, Alt)
+    assert editor.errors.isHidden()
+
+
 def test_a_stop_is_dragged_before_another_one(editor: StoryEditor) -> None:
     model = editor.stops.entries
     assert model.moveRows(QModelIndex(), 2, 1, QModelIndex(), 0)

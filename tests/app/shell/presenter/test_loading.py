@@ -13,6 +13,7 @@ from flashscope.app.control.settings import Settings
 from flashscope.app.pages.profile import ProfilePage
 from flashscope.app.shell.main_window import MainWindow
 from flashscope.app.shell.start_up import run
+from flashscope.app.shell.story_shots import _is_there
 from flashscope.app.stage.story import find_story, read_story
 from flashscope.app.words.plain import unbroken
 from tests.app.rig import Rig
@@ -193,3 +194,21 @@ def test_a_comparison_comes_with_what_it_says(
     said = window.stage.frame.sentence.text()
     assert said.startswith("H200 beside libraries beside H100 beside libraries: ")
     assert "of 360 points faster" in said
+
+
+@pytest.mark.matrix
+@pytest.mark.parametrize(
+    "stop",
+    ['page = "roofline"\nsession = "h100-ranks-longest"', 'page = "timeline"\nsession = "h100-caches"'],
+    ids=["roofline", "timeline"],
+)
+def test_a_picture_does_not_wait_for_what_a_session_has_not(
+    window: MainWindow, rig: Rig, qtbot: QtBot, tmp_path: Path, stop: str
+) -> None:
+    path = tmp_path / "one.toml"
+    path.write_text(f'title = "One"\n[[stop]]\n{stop}\n')
+    story = read_story(path)
+    window.stage.enter(story)
+    settle(window, rig, qtbot)
+    assert window.staging.scene.waiting  # it says that there is nothing, and nothing comes
+    assert _is_there(window, story.stops[0])

@@ -5,7 +5,7 @@ import pytest
 from flashscope.app.control.bundled import bundled_sessions
 from flashscope.app.pages.registry import VIEWS
 from flashscope.app.pages.sessions.columns import COLUMNS, KERNELS_COLUMN
-from flashscope.app.words.results.holding import HELD, held_text, holding_text, view_instead
+from flashscope.app.words.results.holding import HELD, held_text, holding_text, view_instead, written_text
 from flashscope.profiles.plan.plan import Plan
 from flashscope.profiles.results.model.session import Session
 from flashscope.profiles.store import load
@@ -28,6 +28,15 @@ def test_what_is_held_is_counted_and_what_is_not_is_not_said() -> None:
 def test_each_kind_has_a_place_in_a_session_and_a_view(session: Session) -> None:
     assert {kind.view for kind in HELD.values()} <= set(VIEWS)
     assert all(getattr(session, key) == [] for key in HELD)
+
+
+def test_a_file_is_told_to_have_points_or_what_ranks_did_where_it_has_that(session: Session) -> None:
+    assert written_text(session, with_ranks=True) == "no points"
+    session.ranks.append(result())
+    assert written_text(session, with_ranks=True) == "1 result of ranks (zigzag)"
+    assert written_text(session, with_ranks=False) == "no points"
+    swept = Session.begin(builders.plan_started())
+    assert written_text(swept, with_ranks=True) == f"{swept.plan.cells} points"
 
 
 def test_the_view_is_that_of_what_tells_most_and_none_where_there_are_points(session: Session) -> None:
