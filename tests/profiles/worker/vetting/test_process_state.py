@@ -29,6 +29,7 @@ from tests.profiles.worker.fake_nvml import FakeNvml
 
 JUDGES = ("time", "numpy", "statistics", "psutil", "random", "threading", "flashscope.profiles.worker")
 UPWARD = 0x800  # FE_UPWARD of <fenv.h> on x86
+SYSTEM = f"{process_state.__name__}.sys"
 
 
 @pytest.fixture(autouse=True)
@@ -140,8 +141,8 @@ def test_what_makes_the_warnings_prints_and_calls_of_others_fail_is_a_setting(
 ) -> None:
     with warnings.catch_warnings(), monkeypatch.context() as changed:
         warnings.filterwarnings("error", "whatever others are warned of")
-        changed.setattr(process_state.sys, "stdout", None)
-        changed.setattr(process_state.sys, "getrecursionlimit", lambda: 60)
+        changed.setattr(f"{SYSTEM}.stdout", None)
+        changed.setattr(f"{SYSTEM}.getrecursionlimit", lambda: 60)
         told = state.trouble()
     assert told.startswith(
         "It left settings changed: warnings that it makes errors, how deep calls may be nested, where its "
@@ -153,7 +154,7 @@ def test_what_makes_the_warnings_prints_and_calls_of_others_fail_is_a_setting(
 def test_silenced_warnings_and_deeper_calls_are_nobodys_harm(
     state: ProcessState, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(process_state.sys, "getrecursionlimit", lambda: 10 * process_state.USUAL_DEPTH)
+    monkeypatch.setattr(f"{SYSTEM}.getrecursionlimit", lambda: 10 * process_state.USUAL_DEPTH)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         assert state.trouble() == ""
