@@ -7,6 +7,7 @@ from flashscope.kernels.workload.problem import Backend, Problem
 from flashscope.profiles.wire.measurement import Figure
 from flashscope.profiles.worker.instruments.bench import Bench, MemoryPeak
 from flashscope.profiles.worker.stopwatch import Stopwatch
+from flashscope.profiles.worker.vetting.counted import tell_uncounted
 
 BY_SHAPE = "shapes and dtypes"
 BY_AUTOGRAD = "shapes and dtypes of what autograd is known to keep, at least"
@@ -29,6 +30,7 @@ def measure_footprint(
 
     Raises:
         MemoryError: It does not fit.
+        CaughtError: A kernel of the user's own kept its memory from being counted.
     """
     made: list[Given] = []
     launched: list[PassLaunch] = []
@@ -38,6 +40,8 @@ def measure_footprint(
 
     def run() -> None:
         launched.append(prepare_passes(spec, problem, made[0], backend))
+        if spec.own is not None and backend == "cpu":
+            tell_uncounted(launched[0].run)
         with watch.on("launch"):
             bench.time_ms(launched[0].run)
 

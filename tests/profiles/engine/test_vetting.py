@@ -58,6 +58,7 @@ AT_CHECKS = {
     "code_in_place": "CpuBench.time_ms",
     "computes_when_read": "flashscope.kernels.library.own.function.FunctionLaunch",
     "exits_when_timed": "ended with exit code 3",
+    "forgets_its_peak": "It set back what Python counts of its memory",
     "instruments_in_frames": "It changed _sweep of the instruments",
     "lazy_in_turns": ", though the first run was right: O",
     "lse_after_return": "works on after its return",
