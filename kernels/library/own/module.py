@@ -3,7 +3,8 @@
 import inspect
 import linecache
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from types import ModuleType
 from typing import Any
@@ -40,6 +41,17 @@ def function_of(own: OwnKernel, name: str) -> Callable[..., Any]:
     if not callable(function):
         raise KernelError(f"{own.name}: {own.path} has no function {name} once it has run.")
     return function  # type: ignore[no-any-return]
+
+
+@contextmanager
+def run_anew(own: OwnKernel) -> Iterator[None]:
+    """Within, the file is run once more: nothing is there that its functions kept from earlier runs."""
+    key, module = (own.path, own.sha256), _loaded.pop((own.path, own.sha256), None)
+    try:
+        yield
+    finally:
+        if module is not None:
+            _loaded[key] = sys.modules[module.__name__] = module
 
 
 def keywords_of(own: OwnKernel, problem: Problem, inputs: Inputs) -> dict[str, Any]:
