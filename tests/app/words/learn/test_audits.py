@@ -7,6 +7,7 @@ from flashscope.app.words.learn.audits import (
     asks_text,
     audit_head,
     audit_notes,
+    fastest_text,
     kernels_of,
     kernels_text,
     lacks_of,
@@ -23,9 +24,11 @@ from flashscope.app.words.learn.audits import (
 from flashscope.kernels.workload.audit import problem_of
 from flashscope.profiles.plan.plan import Point
 from flashscope.profiles.results.compare.switching import (
+    IN_PLACE,
     Amdahl,
     Ratio,
     RealStep,
+    ReplayedCall,
     StepParts,
     Switching,
     switchings_of,
@@ -50,6 +53,31 @@ CALL = KNOWN.calls[0].call
 )
 def test_layers_that_differ_in_a_number_are_told_once(layers: tuple[str, ...], text: str) -> None:
     assert layers_text(layers) == text
+
+
+@pytest.mark.parametrize(
+    ("reference", "ratio", "text"),
+    [
+        ("torch-math", Ratio(value=1.21), "flash2 1.21× of torch-math"),
+        (IN_PLACE, Ratio(value=0.105), "flash2 0.105× as fast as in the model"),
+        (IN_PLACE, Ratio(value=1.1, low=0.9, high=1.2), "flash2, as fast as in the model within the noise"),
+    ],
+)
+def test_a_replay_is_so_many_times_as_fast_as_what_ran(reference: str, ratio: Ratio, text: str) -> None:
+    """*0.105× of its time in the model* read as a tenth of the time."""
+    call = ReplayedCall(
+        phase="prefill",
+        layers=("a",),
+        calls=1,
+        problem=problem_of(CALL),
+        needs=(),
+        share=0.5,
+        reference=reference,
+        ratios={"flash2": ratio},
+        gains={"flash2": 1.0},
+        missing={},
+    )
+    assert fastest_text(call)[0] == text
 
 
 def test_a_shape_tells_what_of_keys_and_values_is_unlike_the_queries() -> None:
