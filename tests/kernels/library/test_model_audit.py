@@ -192,6 +192,22 @@ def test_a_bias_of_t5_by_distance_is_one_that_no_kernel_takes(audited: Audit) ->
     }
 
 
+def test_attention_that_has_to_be_compiled_is_compiled_while_it_is_recorded(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As flex_attention: a model that was to run by it failed, for softmaxes were watched within it, too."""
+    torch = import_module("torch")
+    recording = import_module("flashscope.kernels.library.models.recording")
+    functional = torch.nn.functional
+    monkeypatch.setattr(functional, "scaled_dot_product_attention", functional.scaled_dot_product_attention)
+    compiled = torch.compile(lambda q, k, v: q + k + v, backend="eager", fullgraph=True)
+    monkeypatch.setattr(recording, "_SDPA", compiled)
+    recorder = recording.AttentionRecorder(torch.nn.Linear(1, 1), read=True)
+    with recorder.recording():
+        functional.scaled_dot_product_attention(*torch.ones(3, 1, 2, 4, 8))
+    assert [one.call.mask for one in recorder.calls] == ["none"]
+
+
 def test_attention_by_hand_is_no_call_and_its_softmax_is_told(audited: Audit) -> None:
     model = audited("by_hand")
     assert calls_of(model) == {"forward": []}
