@@ -249,7 +249,7 @@ def _lack(call: ReplayedCall) -> str:
     if call.missing:
         return f"no kernel here takes it: {'; '.join(dict.fromkeys(call.missing.values()))}"
     asked = listed(call.problem.features)
-    return f"no kernel replays it here{', for it asks for ' * bool(asked)}{asked}."
+    return f"no kernel replays it here, in {call.problem.dtype}{', and it asks for ' * bool(asked)}{asked}."
 
 
 def amdahl_cells(one: Amdahl) -> tuple[str, ...]:

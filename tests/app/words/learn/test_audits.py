@@ -118,14 +118,16 @@ def test_reasons_and_lacks_are_told_once_with_their_layers() -> None:
     assert lacks_of(found.calls)[-1] == "2 calls of model.layers.1,3.self_attn: no kernel here takes dropout."
 
 
-def test_a_call_that_nothing_replays_is_listed_with_what_it_asks_for() -> None:
+def test_a_call_that_nothing_replays_is_listed_with_its_dtype_and_what_it_asks_for() -> None:
+    """On a CPU float16 alone is reason enough, where a causal mask was blamed."""
     plain = replace(CALL, k_shape=CALL.q_shape, causal=False, mask="none")
     for call, told in (
         (
             replace(plain, softcap=50.0, v_dim=8),
-            ", for it asks for softcapped scores and values of another head dim.",
+            ", in float32, and it asks for softcapped scores and values of another head dim.",
         ),
-        (plain, "."),
+        (plain, ", in float32."),
+        (replace(plain, dtype="float16"), ", in float16."),
     ):
         calls = tuple(replace(one, call=call) for one in KNOWN.calls[:1])
         (found,) = switchings_of(replace(KNOWN, calls=calls), [])
