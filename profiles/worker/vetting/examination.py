@@ -39,7 +39,7 @@ from flashscope.profiles.worker.vetting.answers import (
     taken,
     what_is_wrong_in_rows,
 )
-from flashscope.profiles.worker.vetting.around import Around, bytes_of, overlap
+from flashscope.profiles.worker.vetting.around import Around, bytes_read, overlap
 from flashscope.profiles.worker.vetting.other_addresses import told_of_other_addresses
 from flashscope.profiles.worker.vetting.other_size import told_of_other_sizes
 from flashscope.profiles.worker.vetting.scales import ROWS as ROWS_OF_SCALES
@@ -91,8 +91,13 @@ class Examination:
     def __init__(self, spec: KernelSpec, problem: Problem, around: Around, means: Means) -> None:
         self._spec, self._problem, self._around, self._means = spec, problem, around, means
         self._rng = np.random.default_rng()
-        self._before = bytes_of(around.given)
+        self._before: dict[str, bytes] = {}
         self._threads, self._started = threading.active_count(), around.state.started
+
+    def give(self, given: Given) -> None:
+        """Look after all that it is given: a backward pass alone has O and LSE beside what was drawn."""
+        self._around = self._around._replace(given=given)
+        self._before = bytes_read(given)
 
     def first_answer(self, launch: PassLaunch) -> PassOutputs:
         """The answer as it stands now, right after the first run, in host memory.
@@ -239,7 +244,7 @@ class Examination:
     def _change_all(self, launch: PassLaunch, earlier: PassOutputs) -> None:
         """Everything changed, and all around looked at again after it has run many times."""
         redraw(self._around.given.inputs.qkv, self._rng)
-        before = bytes_of(self._around.given)
+        before = bytes_read(self._around.given)
         ms, answer = self._run(launch)
         self._around.look(before, launch.answer())
         if told := self._wrong(answer):

@@ -305,3 +305,16 @@ def test_of_two_kernels_of_ones_own_the_honest_one_is_sampled_though_the_other_i
     for one in (mine, peer):
         assert_peer_is_whole(one)
         assert [sample.round for sample in done(one).samples] == [0, 1, 2, 3]
+
+
+def test_a_backward_pass_that_writes_to_what_its_forward_pass_left_is_refused(
+    heard: Heard, tmp_path: Path
+) -> None:
+    file = tmp_path / "with_backward.py"
+    spoils = WITH_BACKWARD.replace("    ds = p", "    output[...] = 0\n    ds = p")
+    file.write_text(spoils, encoding="utf-8")
+    own = read_reference(f"{file}:f")
+    problem = Problem(seqlen_q=64, seqlen_k=64, heads=2, head_dim=32, passes="backward")
+    plan = Plan(backend="cpu", kernels=(own.name,), problems=(problem,), protocol=IN_TURNS, own=(own,))
+    (point,) = heard.sweep(plan)
+    assert (point.status, point.reason) == ("failed", "It wrote to O, which it was given to read.")
