@@ -60,6 +60,14 @@ SLOW_MS = 5000.0  # of a run, from which on no pairs are asked for: they would t
 PAUSE = 4  # times as long as a run
 AGAIN = 3  # runs at the first addresses, where it was wrong at others
 LONGEST_PAUSE_S = 2.0
+BUSY = (
+    f"Threads or processes of it worked on for {LONGEST_PAUSE_S:.3g} s after its return: it works ahead of "
+    "its timed runs, or takes the time of what is measured beside it."
+)
+BUSY_BEFORE = (
+    "Threads or processes were at work before it ran, and after its return: an earlier run in this process "
+    "has left them, of another kernel of one's own or of this one. Measure it in a sweep of its own."
+)
 LOOK_S = 0.05  # for which other threads are watched
 AT_WORK = 0.02  # of that time
 
@@ -93,6 +101,8 @@ class Examination:
         self._rng = np.random.default_rng()
         self._before: dict[str, bytes] = {}
         self._threads, self._started = threading.active_count(), around.state.started
+        self._busy_before = around.state.lent and self._works_on()
+        around.state.lent = True
 
     def give(self, given: Given) -> None:
         """Look after all that it is given: a backward pass alone has O and LSE beside what was drawn."""
@@ -144,10 +154,7 @@ class Examination:
             CaughtError: It does.
         """
         if all(self._works_on() for _ in range(round(LONGEST_PAUSE_S / LOOK_S))):
-            raise caught(
-                f"Threads or processes of it worked on for {LONGEST_PAUSE_S:.3g} s after its return: it "
-                "works ahead of its timed runs, or takes the time of what is measured beside it."
-            )
+            raise caught(BUSY_BEFORE if self._busy_before else BUSY)
 
     def ask(self, launch: PassLaunch, first: PassOutputs) -> dict[str, Figure]:
         """Everything else; what it finds that refuses nobody, as a figure.

@@ -115,10 +115,11 @@ class ProcessState:
             be measured in it.
         clocks: HeldClocks of its own.
         started: Processes that have been started from it since.
+        lent: Whether code of the user's own has run in it.
     """
 
     def __init__(self, *instruments: object, settings: KeptSettings | None = None) -> None:
-        self.spoilt, self.started = False, StartedProcesses()
+        self.spoilt, self.lent, self.started = False, False, StartedProcesses()
         self.clocks = HeldClocks(time.perf_counter_ns, time.process_time_ns, time.thread_time_ns)
         self._instruments = [(one, dict(vars(one))) for one in instruments]
         self._bindings = list(_bindings())

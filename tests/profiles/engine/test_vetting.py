@@ -96,6 +96,27 @@ def f_backward(q, k, v, output, lse, grad_output, *, scale):
     ds = p * (grad_output @ v.swapaxes(-1, -2) - delta) * np.float32(scale)
     return ds @ k, ds.swapaxes(-1, -2) @ q, p.swapaxes(-1, -2) @ grad_output
 """
+LEAVES_ONE = """
+import threading
+
+import numpy as np
+
+BEGUN = threading.Event()
+
+
+def spin():
+    BEGUN.wait()
+    while True:
+        sum(range(10000))
+
+
+threading.Thread(target=spin, daemon=True).start()
+
+
+def f(q, k, v, *, scale):
+    BEGUN.set()
+    raise RuntimeError("it has left a thread")
+"""
 INSTANCE = "\n\ndef g(q, k, v, *, causal, scale):\n    return f(q, k, v, causal=causal, scale=scale)\n"
 
 
@@ -318,3 +339,17 @@ def test_a_backward_pass_that_writes_to_what_its_forward_pass_left_is_refused(
     plan = Plan(backend="cpu", kernels=(own.name,), problems=(problem,), protocol=IN_TURNS, own=(own,))
     (point,) = heard.sweep(plan)
     assert (point.status, point.reason) == ("failed", "It wrote to O, which it was given to read.")
+
+
+def test_threads_that_another_kernel_has_left_are_not_said_to_be_of_this_one(
+    heard: Heard, tmp_path: Path
+) -> None:
+    early, late = tmp_path / "leaves_one.py", tmp_path / "right.py"
+    early.write_text(LEAVES_ONE, encoding="utf-8")
+    late.write_text(WITH_BACKWARD, encoding="utf-8")
+    own = (read_reference(str(early)), read_reference(f"{late}:f"))
+    problem = Problem(seqlen_q=64, seqlen_k=64, heads=2, head_dim=32)
+    names = tuple(one.name for one in own)
+    plan = Plan(backend="cpu", kernels=names, problems=(problem,), protocol=IN_TURNS, own=own)
+    _, right = heard.sweep(plan)
+    assert "were at work before it ran" in right.reason
