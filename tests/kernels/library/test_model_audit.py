@@ -293,6 +293,30 @@ def test_a_folder_that_is_no_model_is_refused_in_words(
         find(str(tmp_path))
 
 
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"num_hidden_layers": 1_000_000}, "has 1,000,000 layers, and a model has 1,000 at most"),
+        (
+            {"rope_parameters": {"rope_type": "unheard-of"}},
+            "cannot be built from its configuration: KeyError: ",
+        ),
+    ],
+)
+def test_a_configuration_that_makes_no_model_is_refused_before_anything_is_built(
+    audited: Audit, changed: dict[str, Any], told: str
+) -> None:
+    """A million layers took hours and all memory, though without weights."""
+    del audited
+    models = import_module("tests.kernels.library.audited")
+    sources = import_module("flashscope.kernels.library.models.source")
+    config = models.CONFIGS["llama3"]()
+    for name, value in changed.items():
+        setattr(config, name, value)
+    with pytest.raises(InputError, match=told):
+        sources.predicted_bytes(sources.ModelSource("mine", config, None), "float32")
+
+
 @pytest.mark.parametrize("name", ["nobody/has-this-model", "nothing here at all", "missing.py:make"])
 def test_a_model_that_is_not_there_is_refused_in_words(audited: Audit, name: str) -> None:
     del audited
