@@ -55,8 +55,9 @@ def _print(described: list[dict[str, Any]], machine: Machine) -> None:
             say(f"  backward pass: {kernel['backward_idea']}")
         for name, backend in kernel["backends"].items():
             missing = NO_GPU if backend["dtypes"] and machine.device(name) is None else backend["reason"]
-            supported = f"{', '.join(backend['dtypes'])}; {', '.join(backend['features'])}"
-            supported += f"; backward: {', '.join(backend['backward'])}" if backend["backward"] else ""
+            backward = f"backward: {', '.join(backend['backward'])}" if backend["backward"] else ""
+            parts = ", ".join(backend["dtypes"]), ", ".join(backend["features"]), backward
+            supported = "; ".join(filter(None, parts))
             say(f"  {name}: {missing or supported}")
     if machine.device("cuda") is None:
         say(f"{NO_GPU}: {machine.why_no_gpu()}")

@@ -50,13 +50,18 @@ from flashscope.profiles.store import (
     sessions_dir,
 )
 from flashscope.profiles.wire.events import Event, PlanFinished, PointStatus
+from flashscope.profiles.wire.text import listed
 
 PEERS_OF_TILED = ("torch-flash",)  # FlashAttention-2: what a tiled kernel is measured against
 FINE = {"done", "will-not-fit"}
 
 
-OWN_RIGHTS = "{} runs with your rights, in the worker process alone: name no file that you do not trust."
-RIGHTS_THERE = "{} is sent, and runs there with the rights of who serves: name no file that you do not trust."
+OWN_RIGHTS = (
+    "{files} {run} with your rights, in the worker process alone: name no file that you do not trust."
+)
+RIGHTS_THERE = (
+    "{files} {be} sent, and {run} there with the rights of who serves: name no file that you do not trust."
+)
 
 
 def run(
@@ -127,8 +132,14 @@ def with_own_kernels(plan: Plan, own: Sequence[OwnKernel], rights: str, *, keep_
         allow(one)  # the command line named it
     files = dict.fromkeys(one.path for one in every if one.function)
     if files:
-        complain("sweep", rights.format(" and ".join(files)))
+        complain("sweep", with_files(rights, tuple(files)))
     return replace(plan, kernels=(*plan.kernels, *added), own=every)
+
+
+def with_files(rights: str, files: Sequence[str]) -> str:
+    """Whose rights files run with, as a sentence on one or several."""
+    be, run = ("is", "runs") if len(files) == 1 else ("are", "run")
+    return rights.format(files=listed(files), be=be, run=run)
 
 
 def told_without(plan: Plan, whole: Plan) -> Plan:

@@ -119,6 +119,8 @@ class Precheck:
         self.steps.enter("prepare")
         drawn, examination = self._drawn()
         given = after_forward(self._spec, problem, drawn, backend)
+        if examination is not None:
+            examination.give(given)
         start = time.perf_counter_ns()
         prepared = prepare_passes if examination is None else prepare_guarded
         launch = prepared(self._spec, problem, given, backend)

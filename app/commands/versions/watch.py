@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from flashscope.app.commands.exit_codes import SIGNALLED
 from flashscope.app.commands.local import Events, find_device, local_driver
 from flashscope.app.commands.messages import complain, pasteable, say, say_json, tell
-from flashscope.app.commands.sweep import OWN_RIGHTS, make_plan, with_kernels_chosen
+from flashscope.app.commands.sweep import OWN_RIGHTS, make_plan, with_files, with_kernels_chosen
 from flashscope.app.words.own.versions import RATIOS, version_lines
 from flashscope.kernels.catalogue.own_kernel import OwnKernel
 from flashscope.kernels.catalogue.registry import AUTO
@@ -54,7 +54,7 @@ def run(choices: Mapping[str, Any], *, own: OwnKernel, out: Path | None, as_json
         driver.engine.watch(device.backend)
         told = _tell_json if as_json else _tell_line
         if own.function:
-            complain("sweep", OWN_RIGHTS.format(own.path))
+            complain("sweep", with_files(OWN_RIGHTS, (own.path,)))
         complain(
             "sweep", f"watching {own.path}, until Ctrl-C; sessions are saved in {pasteable(files.folder)}"
         )

@@ -183,11 +183,11 @@ def fastest_text(call: ReplayedCall) -> tuple[str, str]:
     kernel = max(call.ratios, key=lambda name: call.ratios[name].value)
     if kernel == call.reference:
         return f"{kernel}, which ran", NOTHING
-    base = "its time in the model" if call.reference == IN_PLACE else call.reference
-    ratio = call.ratios[kernel]
+    ratio, base = call.ratios[kernel], call.reference
     if ratio.low is not None and ratio.low <= 1:
         return f"{kernel}, as fast as {base} within the noise", NOTHING
-    return f"{kernel} {interval_text(ratio)} of {base}", ratio_text(call.gains[kernel])
+    than = f"as fast as {base}" if base == IN_PLACE else f"of {base}"
+    return f"{kernel} {interval_text(ratio)} {than}", ratio_text(call.gains[kernel])
 
 
 def call_cells(call: AuditedCall, replayed: ReplayedCall) -> tuple[str, ...]:
@@ -249,7 +249,7 @@ def _lack(call: ReplayedCall) -> str:
     if call.missing:
         return f"no kernel here takes it: {'; '.join(dict.fromkeys(call.missing.values()))}"
     asked = listed(call.problem.features)
-    return f"no kernel replays it here{', for it asks for ' * bool(asked)}{asked}."
+    return f"no kernel replays it here, in {call.problem.dtype}{', and it asks for ' * bool(asked)}{asked}."
 
 
 def amdahl_cells(one: Amdahl) -> tuple[str, ...]:

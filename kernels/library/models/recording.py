@@ -8,7 +8,7 @@ these are counted instead.
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -17,7 +17,7 @@ from torch.autograd import _get_sequence_nr
 from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 from torch.profiler import record_function
-from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 
 from flashscope.kernels.catalogue.spec import installed
 from flashscope.kernels.library.models.masks import mask_in_numbers, read_mask
@@ -161,7 +161,7 @@ class AttentionRecorder(TorchFunctionMode):  # type: ignore[misc]  # torch is no
         call = self._call(tensors, told) if self._read else None
         first, self._inside = _get_sequence_nr(), True
         try:
-            with record_function(f"{MARK}{len(self.calls)}"):
+            with record_function(f"{MARK}{len(self.calls)}"), self._noting_nothing():
                 answer = attend()
         finally:
             self._inside = False
@@ -229,6 +229,10 @@ class AttentionRecorder(TorchFunctionMode):  # type: ignore[misc]  # torch is no
             return
         with _Softmaxes(self):
             yield
+
+    def _noting_nothing(self) -> AbstractContextManager[Any]:
+        """A call notes no softmax: nothing compiles while one is watched for, and flex_attention has to."""
+        return _disable_current_modes() if self._read else nullcontext()
 
     def note_softmax(self, operator: str, shape: tuple[int, ...]) -> None:
         """A softmax ran, or a fused layer that has one: where no recorded call runs it is written down."""

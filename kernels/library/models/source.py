@@ -4,7 +4,8 @@ Nothing is fetched. A file FILE.py:NAME gives a model of one's own: NAME(batch, 
 torch.nn.Module and the arguments of its step, by name; it runs with the user's rights.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,6 +17,7 @@ from flashscope.kernels.catalogue.spec import installed
 from flashscope.kernels.workload.errors import InputError, UnsupportedError
 
 LAYER_COUNTS = ("num_hidden_layers", "encoder_layers", "decoder_layers", "num_layers", "n_layer", "depth")
+MOST_LAYERS = 1000  # of which even a model without weights takes a while
 MOST_SAID = 250  # characters of what Transformers says
 MADE = "NAME(batch, seqlen) returns a torch.nn.Module and the arguments of its step, a dict by name"
 DTYPES = {"float32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16}
@@ -148,7 +150,9 @@ def _read(file: Path) -> Any:
 
 def _said(error: Exception) -> str:
     """What Transformers says, in one line that is not too long."""
-    return " ".join(str(error).split())[:MOST_SAID] or type(error).__name__
+    kind = type(error).__name__
+    told = f"{kind}: {error}" if isinstance(error, KeyError) else str(error)  # which says the key alone
+    return " ".join(told.split())[:MOST_SAID] or kind
 
 
 def cut_layers(config: Any, layers: int | None) -> tuple[int, int]:
@@ -200,9 +204,25 @@ def build_class(config: Any) -> Any:
     raise InputError(f"Transformers has no model for a configuration of {kind.__name__}")
 
 
+@contextmanager
+def _told_unbuilt(source: ModelSource) -> Iterator[None]:
+    """Tell in words that a configuration makes no model."""
+    try:
+        yield
+    except (ValueError, TypeError, KeyError, AttributeError, OSError, ZeroDivisionError) as error:
+        raise InputError(f"{source.name} cannot be built from its configuration: {_said(error)}") from error
+
+
 def predicted_bytes(source: ModelSource, dtype: str) -> tuple[int, int]:
-    """Parameters of a model and the bytes of its weights, before any of them is allocated."""
-    with torch.device("meta"):
+    """Parameters of a model and the bytes of its weights, before any of them is allocated.
+
+    Raises:
+        InputError: The configuration does not make a model, or one of more layers than any has.
+    """
+    layers, _ = cut_layers(source.config, None)
+    if layers > MOST_LAYERS:
+        raise InputError(f"{source.name} has {layers:,} layers, and a model has {MOST_LAYERS:,} at most")
+    with _told_unbuilt(source), torch.device("meta"):
         model = build_class(source.config)._from_config(source.config, dtype=DTYPES[dtype])  # noqa: SLF001 - what AutoModel.from_config calls
     return count_weights(model)
 
@@ -228,7 +248,7 @@ def build(source: ModelSource, dtype: str, place: str, *, random: bool) -> Any:
     """
     torch.manual_seed(0)
     kind = build_class(source.config)
-    try:
+    with _told_unbuilt(source):
         if source.weights is None or random:
             with torch.device(place):
                 model = kind._from_config(source.config, dtype=DTYPES[dtype])  # noqa: SLF001 - as above
@@ -236,6 +256,4 @@ def build(source: ModelSource, dtype: str, place: str, *, random: bool) -> Any:
             model = kind.from_pretrained(
                 str(source.weights), config=source.config, dtype=DTYPES[dtype], local_files_only=True
             )
-    except (ValueError, TypeError, KeyError, AttributeError, OSError, ZeroDivisionError) as error:
-        raise InputError(f"{source.name} cannot be built from its configuration: {_said(error)}") from error
     return model.to(place).eval()

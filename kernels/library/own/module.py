@@ -3,7 +3,8 @@
 import inspect
 import linecache
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from types import ModuleType
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from flashscope.kernels.catalogue.own_kernel import OwnKernel
+from flashscope.kernels.library.own.beside import find_beside, taken_from_elsewhere
 from flashscope.kernels.own.files import checked_bytes, file_of, sha256_of, told_path
 from flashscope.kernels.own.references import file_of_module
 from flashscope.kernels.workload.errors import InputError, KernelError
@@ -39,6 +41,17 @@ def function_of(own: OwnKernel, name: str) -> Callable[..., Any]:
     if not callable(function):
         raise KernelError(f"{own.name}: {own.path} has no function {name} once it has run.")
     return function  # type: ignore[no-any-return]
+
+
+@contextmanager
+def run_anew(own: OwnKernel) -> Iterator[None]:
+    """Within, the file is run once more: nothing is there that its functions kept from earlier runs."""
+    key, module = (own.path, own.sha256), _loaded.pop((own.path, own.sha256), None)
+    try:
+        yield
+    finally:
+        if module is not None:
+            _loaded[key] = sys.modules[module.__name__] = module
 
 
 def keywords_of(own: OwnKernel, problem: Problem, inputs: Inputs) -> dict[str, Any]:
@@ -85,10 +98,11 @@ def _load(own: OwnKernel) -> ModuleType:
     code, path = checked_bytes(own), file_of(own)  # what was hashed is what runs
     module = ModuleType(f"flashscope_own_{own.sha256[:16]}")
     module.__file__ = str(path)
+    if path.is_file():  # on another machine it may be another folder
+        find_beside(path.parent)
+        if told := taken_from_elsewhere(code, path.parent):
+            raise KernelError(f"{own.name} {told}")
     sys.modules[module.__name__] = module  # dataclasses and Triton look themselves up
-    folder = str(path.parent)
-    if folder not in sys.path and path.is_file():  # on another machine it may be another folder
-        sys.path.append(folder)  # for modules beside it; last, so that none hides an installed one
     try:
         exec(compile(code, _named(own, code), "exec"), module.__dict__)  # noqa: S102 - the user named this file to be run
     except BaseException:

@@ -188,7 +188,7 @@ def _switching(
     return Switching(
         phase=phase,
         step_ms=median(base.step_ms),
-        share=sum(one.share for one in calls),  # an interruption of one call is no part of it
+        share=min(1.0, sum(one.share for one in calls)),  # an interruption of one call is no part of it
         overhead=median(base.profiled_ms) / median(base.step_ms),
         calls=tuple(one.told(kernels) for one in calls),
         amdahl=tuple(amdahl),
@@ -209,8 +209,11 @@ def _lost(step: Ratio) -> bool:
 
 
 def wholes_of(step: AuditedStep) -> tuple[float, ...]:
-    """What shares are of, in ms: on a GPU the step just before each profiled one, else that one."""
-    return step.step_ms[: len(step.profiled_ms)] if step.busy_ms else step.profiled_ms
+    """What shares are of, in ms: on a GPU the step just before each profiled one, else that one.
+
+    A step is no shorter than what its GPU works, though the one before may have been.
+    """
+    return tuple(map(max, step.step_ms, step.busy_ms)) if step.busy_ms else step.profiled_ms
 
 
 def _median_share(parts_ms: Sequence[float], step: AuditedStep) -> float:

@@ -1,6 +1,6 @@
 """What a run must leave as it is: the process, the inputs, and the memory around them."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from flashscope.kernels.launching.passes import Given, PassOutputs
 from flashscope.kernels.workload.arrays import array_module, backend_of, bits_of
@@ -26,7 +26,7 @@ class Around(NamedTuple):
         """Raise where a run left something else.
 
         Args:
-            before: The inputs' bytes before the run, see `bytes_of`.
+            before: The bytes of all that it reads before the run, see `bytes_read`.
             answer: What it returned, itself.
 
         Raises:
@@ -34,7 +34,7 @@ class Around(NamedTuple):
         """
         if told := self.state.trouble():
             raise caught(told)
-        now = bytes_of(self.given)
+        now = bytes_read(self.given)
         for name in now:
             if now[name] != before[name]:
                 raise caught(f"It wrote to {name}, which it was given to read.")
@@ -46,8 +46,18 @@ class Around(NamedTuple):
 
 
 def bytes_of(given: Given) -> dict[str, bytes]:
-    """The bytes of all that is given."""
-    return {name: bits_of(array.reshape(-1)).tobytes() for name, array in names_of(given).items()}
+    """The bytes of all that is drawn."""
+    return _bytes(names_of(given))
+
+
+def bytes_read(given: Given) -> dict[str, bytes]:
+    """The bytes of that, and of O and LSE, which a backward pass alone is given, too."""
+    left = {"O": given.output, "LSE": given.lse}
+    return bytes_of(given) | _bytes({name: array for name, array in left.items() if array is not None})
+
+
+def _bytes(named: dict[str, Any]) -> dict[str, bytes]:
+    return {name: bits_of(array.reshape(-1)).tobytes() for name, array in named.items()}
 
 
 def overlap(one: object, other: object) -> bool:

@@ -7,7 +7,7 @@ from flashscope.kernels.workload.device import Device
 from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.worker.instruments.bench import Bench
 from flashscope.profiles.worker.vetting.answers import ROWS, taken, what_is_wrong_in_rows
-from flashscope.profiles.worker.vetting.around import Around, bytes_of
+from flashscope.profiles.worker.vetting.around import Around, bytes_read
 from flashscope.profiles.worker.vetting.guards import guarded, prepare_guarded
 from flashscope.profiles.worker.vetting.values import redraw
 
@@ -35,7 +35,7 @@ def told_of_other_addresses(
         return ""
     given, guards = guarded(first.given)
     redraw(first.given.inputs.qkv, rng)
-    before, launch = bytes_of(given), prepare_guarded(spec, problem, given, device.backend)
+    before, launch = bytes_read(given), prepare_guarded(spec, problem, given, device.backend)
     try:
         guards.add(launch)
         launch.spoil()

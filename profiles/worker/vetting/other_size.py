@@ -16,7 +16,7 @@ from flashscope.kernels.workload.problem import Problem
 from flashscope.profiles.worker.failures import CaughtError
 from flashscope.profiles.worker.instruments.bench import Bench
 from flashscope.profiles.worker.vetting.answers import caught, taken, what_is_wrong_in_rows
-from flashscope.profiles.worker.vetting.around import Around, bytes_of
+from flashscope.profiles.worker.vetting.around import Around, bytes_read
 from flashscope.profiles.worker.vetting.guards import guarded, prepare_guarded
 from flashscope.profiles.worker.vetting.process_state import ProcessState
 
@@ -120,7 +120,7 @@ def _told_of(spec: KernelSpec, other: Problem, device: Device, bench: Bench, sta
         CaughtError: It wrote where it may not, changed the process, or broke the GPU's context.
     """
     given, guards = guarded(draw_given(other, device.backend))
-    before, launch = bytes_of(given), None
+    before, launch = bytes_read(given), None
     try:
         launch = prepare_guarded(spec, other, given, device.backend)
         guards.add(launch)

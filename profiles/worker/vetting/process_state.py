@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from itertools import chain
 from operator import is_
@@ -35,8 +36,16 @@ WATCHED = (
     *("secrets", "statistics", "contextlib", "pynvml", "cupy", "cupy_backends"),
 )
 """The packages that judge and time, those that most readers know first."""
+OURS = "flashscope"
+WITH_METHODS = frozenset((OURS, "psutil", "random", "threading", "multiprocessing"))
+"""Those of them whose classes are written in Python, and do some of it: NumPy's answers come from C."""
 TOLD = 3  # names of what was replaced, the rest is counted
 SMALLEST = sys.float_info.min  # half of it is lost where denormals are flushed
+ONE, LOST = (
+    1.0,
+    sys.float_info.epsilon / 8,
+)  # what is too small to change one, but where it is rounded up, or down
+USUAL_DEPTH = 1000  # of calls, as Python begins with; libraries raise it
 REMEDY = "What it sets it must put back before it returns: other kernels run in this process, too."
 
 
@@ -106,10 +115,11 @@ class ProcessState:
             be measured in it.
         clocks: HeldClocks of its own.
         started: Processes that have been started from it since.
+        lent: Whether code of the user's own has run in it.
     """
 
     def __init__(self, *instruments: object, settings: KeptSettings | None = None) -> None:
-        self.spoilt, self.started = False, StartedProcesses()
+        self.spoilt, self.lent, self.started = False, False, StartedProcesses()
         self.clocks = HeldClocks(time.perf_counter_ns, time.process_time_ns, time.thread_time_ns)
         self._instruments = [(one, dict(vars(one))) for one in instruments]
         self._bindings = list(_bindings())
@@ -173,13 +183,14 @@ def _bindings() -> Iterator[Binding]:
         for module in modules:
             yield from _of(module)
             yield from _constants(module) if root == OURS else ()
-            own = (one for one in vars(module).values() if isinstance(one, type)) if root == OURS else ()
-            for kind in own:
-                if kind.__module__ == module.__name__:
-                    yield from _of(kind)
+            if root in WITH_METHODS:
+                yield from _methods(module)
 
 
-OURS = "flashscope"
+def _methods(module: Any) -> Iterator[Binding]:
+    for kind in list(vars(module).values()):
+        if isinstance(kind, type) and kind.__module__ == module.__name__:
+            yield from _of(kind)
 
 
 def _of(owner: Any) -> Iterator[Binding]:
@@ -242,7 +253,13 @@ def _timers() -> object:
 
 
 def _priority() -> object:
-    return os.getpriority(os.PRIO_PROCESS, 0) if hasattr(os, "getpriority") else None
+    niceness = os.getpriority(os.PRIO_PROCESS, 0) if hasattr(os, "getpriority") else None
+    return niceness, os.sched_getscheduler(0) if hasattr(os, "sched_getscheduler") else None
+
+
+def _warnings_that_raise() -> object:
+    """Those that libraries silence as they are imported do nobody harm."""
+    return [one for one in warnings.filters if one[0] == "error"]
 
 
 SETTINGS: KeptSettings = {
@@ -257,7 +274,11 @@ SETTINGS: KeptSettings = {
     **TORCH_DEFAULTS,
     "timers that interrupt it": _timers,
     "denormal numbers (a library linked with -ffast-math has them flushed)": lambda: SMALLEST / 2 > 0,
+    "how numbers are rounded": lambda: (ONE + LOST, ONE - LOST),
     "a trace or profile function": _monitored,
+    "warnings that it makes errors": _warnings_that_raise,
+    "how deep calls may be nested": lambda: min(sys.getrecursionlimit(), USUAL_DEPTH),
+    "where its output goes": lambda: (sys.stdout, sys.stderr),
     "what is called when garbage is collected": lambda: list(gc.callbacks),
     "what is called when a signal comes": _signals,
     "the memory and time that the system lets it have": _limits,

@@ -25,8 +25,8 @@ class StartedProcesses:
     """Those that have been started from this process since this was made, and whatever they started."""
 
     def __init__(self) -> None:
-        self._process = psutil.Process()
-        self._before = {one.pid for one in self._process.children(recursive=True)}
+        self._process = os.getpid()
+        self._before = {one.pid for one in _children()}
         self._held: list[int] = []
 
     def at_work(self) -> bool:
@@ -54,7 +54,7 @@ class StartedProcesses:
     def end(self) -> list[str]:
         """End all that are left; those in a group of their own, which nobody else would end, by name."""
         told = []
-        for one in self._started() if os.getpid() == self._process.pid else ():  # a copy of it ends nobody
+        for one in self._started() if os.getpid() == self._process else ():  # a copy of it ends nobody
             with suppress(OSError, psutil.Error):
                 ours = one.status() == psutil.STATUS_ZOMBIE or os.getpgid(one.pid) == os.getpgid(0)
                 told += [] if ours else [f"{one.name()} ({one.pid})"]
@@ -62,4 +62,13 @@ class StartedProcesses:
         return told
 
     def _started(self) -> Iterator[psutil.Process]:
-        return (one for one in self._process.children(recursive=True) if one.pid not in self._before)
+        return (one for one in _children() if one.pid not in self._before)
+
+
+def _children() -> list[psutil.Process]:
+    """Those of this process, asked of it anew.
+
+    Psutil knows a process by the time at which it began: one that was asked for before a kernel had numbers
+    rounded in another way is called another process.
+    """
+    return psutil.Process().children(recursive=True)

@@ -192,6 +192,22 @@ def test_a_bias_of_t5_by_distance_is_one_that_no_kernel_takes(audited: Audit) ->
     }
 
 
+def test_attention_that_has_to_be_compiled_is_compiled_while_it_is_recorded(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As flex_attention: a model that was to run by it failed, for softmaxes were watched within it, too."""
+    torch = import_module("torch")
+    recording = import_module("flashscope.kernels.library.models.recording")
+    functional = torch.nn.functional
+    monkeypatch.setattr(functional, "scaled_dot_product_attention", functional.scaled_dot_product_attention)
+    compiled = torch.compile(lambda q, k, v: q + k + v, backend="eager", fullgraph=True)
+    monkeypatch.setattr(recording, "_SDPA", compiled)
+    recorder = recording.AttentionRecorder(torch.nn.Linear(1, 1), read=True)
+    with recorder.recording():
+        functional.scaled_dot_product_attention(*torch.ones(3, 1, 2, 4, 8))
+    assert [one.call.mask for one in recorder.calls] == ["none"]
+
+
 def test_attention_by_hand_is_no_call_and_its_softmax_is_told(audited: Audit) -> None:
     model = audited("by_hand")
     assert calls_of(model) == {"forward": []}
@@ -275,6 +291,30 @@ def test_a_folder_that_is_no_model_is_refused_in_words(
     find = import_module("flashscope.kernels.library.models.source").find_source
     with pytest.raises(InputError, match=told):
         find(str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"num_hidden_layers": 1_000_000}, "has 1,000,000 layers, and a model has 1,000 at most"),
+        (
+            {"rope_parameters": {"rope_type": "unheard-of"}},
+            "cannot be built from its configuration: KeyError: ",
+        ),
+    ],
+)
+def test_a_configuration_that_makes_no_model_is_refused_before_anything_is_built(
+    audited: Audit, changed: dict[str, Any], told: str
+) -> None:
+    """A million layers took hours and all memory, though without weights."""
+    del audited
+    models = import_module("tests.kernels.library.audited")
+    sources = import_module("flashscope.kernels.library.models.source")
+    config = models.CONFIGS["llama3"]()
+    for name, value in changed.items():
+        setattr(config, name, value)
+    with pytest.raises(InputError, match=told):
+        sources.predicted_bytes(sources.ModelSource("mine", config, None), "float32")
 
 
 @pytest.mark.parametrize("name", ["nobody/has-this-model", "nothing here at all", "missing.py:make"])

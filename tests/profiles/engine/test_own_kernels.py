@@ -24,6 +24,21 @@ from tests.profiles.heard import QUICK, Heard, done
 
 WRONG = Path(__file__).with_name("own_wrong.py")
 PLAIN = Path(__file__).parents[2] / "kernels" / "own" / "examples" / "plain_numpy.py"
+KEEPS = """import numpy as np
+
+SCRATCH = {}
+
+
+def attend(q, k, v, *, scale):
+    if q.shape not in SCRATCH:
+        SCRATCH[q.shape] = np.empty((*q.shape[:3], k.shape[2]), np.float32)
+    s = SCRATCH[q.shape]
+    np.matmul(q, k.swapaxes(-1, -2), out=s)
+    s *= np.float32(scale)
+    s -= s.max(axis=-1, keepdims=True)
+    np.exp(s, out=s)
+    return s @ v / s.sum(axis=-1, keepdims=True)
+"""
 PROBLEM = Problem(seqlen_q=64, seqlen_k=64, head_dim=32, heads=2)
 OUTCOMES = {
     "raises": ("failed", "own.raises raised ValueError: matmul: ", "in line 18: return q @ v"),
@@ -206,6 +221,20 @@ def test_a_function_in_numpy_is_right_and_has_a_ledger_in_every_pass(heard: Hear
     assert peak is not None
     assert held >= 2 * 64 * 64 * 4, "S of both heads at least"
     assert peak >= held
+
+
+def test_scratch_that_a_function_keeps_from_run_to_run_is_in_its_footprint(
+    heard: Heard, tmp_path: Path
+) -> None:
+    path = tmp_path / "keeps.py"
+    path.write_text(KEEPS, encoding="utf-8")
+    own = read_reference(str(path))
+    longer = replace(PROBLEM, seqlen_q=256, seqlen_k=256)
+    plan = Plan(backend="cpu", kernels=(own.name,), problems=(longer,), protocol=QUICK, own=(own,))
+    (state,) = heard.sweep(plan)
+    held = done(state).value("workspace_bytes")
+    assert held is not None
+    assert held >= 2 * 256 * 256 * 4, "S of both heads at least"
 
 
 def test_a_file_that_nobody_named_here_does_not_run(heard: Heard, tmp_path: Path) -> None:

@@ -58,6 +58,7 @@ AT_CHECKS = {
     "code_in_place": "CpuBench.time_ms",
     "computes_when_read": "flashscope.kernels.library.own.function.FunctionLaunch",
     "exits_when_timed": "ended with exit code 3",
+    "forgets_its_peak": "It set back what Python counts of its memory",
     "instruments_in_frames": "It changed _sweep of the instruments",
     "lazy_in_turns": ", though the first run was right: O",
     "lse_after_return": "works on after its return",
@@ -94,6 +95,27 @@ def f_backward(q, k, v, output, lse, grad_output, *, scale):
     delta = (output * grad_output).sum(axis=-1, keepdims=True)
     ds = p * (grad_output @ v.swapaxes(-1, -2) - delta) * np.float32(scale)
     return ds @ k, ds.swapaxes(-1, -2) @ q, p.swapaxes(-1, -2) @ grad_output
+"""
+LEAVES_ONE = """
+import threading
+
+import numpy as np
+
+BEGUN = threading.Event()
+
+
+def spin():
+    BEGUN.wait()
+    while True:
+        sum(range(10000))
+
+
+threading.Thread(target=spin, daemon=True).start()
+
+
+def f(q, k, v, *, scale):
+    BEGUN.set()
+    raise RuntimeError("it has left a thread")
 """
 INSTANCE = "\n\ndef g(q, k, v, *, causal, scale):\n    return f(q, k, v, causal=causal, scale=scale)\n"
 
@@ -304,3 +326,30 @@ def test_of_two_kernels_of_ones_own_the_honest_one_is_sampled_though_the_other_i
     for one in (mine, peer):
         assert_peer_is_whole(one)
         assert [sample.round for sample in done(one).samples] == [0, 1, 2, 3]
+
+
+def test_a_backward_pass_that_writes_to_what_its_forward_pass_left_is_refused(
+    heard: Heard, tmp_path: Path
+) -> None:
+    file = tmp_path / "with_backward.py"
+    spoils = WITH_BACKWARD.replace("    ds = p", "    output[...] = 0\n    ds = p")
+    file.write_text(spoils, encoding="utf-8")
+    own = read_reference(f"{file}:f")
+    problem = Problem(seqlen_q=64, seqlen_k=64, heads=2, head_dim=32, passes="backward")
+    plan = Plan(backend="cpu", kernels=(own.name,), problems=(problem,), protocol=IN_TURNS, own=(own,))
+    (point,) = heard.sweep(plan)
+    assert (point.status, point.reason) == ("failed", "It wrote to O, which it was given to read.")
+
+
+def test_threads_that_another_kernel_has_left_are_not_said_to_be_of_this_one(
+    heard: Heard, tmp_path: Path
+) -> None:
+    early, late = tmp_path / "leaves_one.py", tmp_path / "right.py"
+    early.write_text(LEAVES_ONE, encoding="utf-8")
+    late.write_text(WITH_BACKWARD, encoding="utf-8")
+    own = (read_reference(str(early)), read_reference(f"{late}:f"))
+    problem = Problem(seqlen_q=64, seqlen_k=64, heads=2, head_dim=32)
+    names = tuple(one.name for one in own)
+    plan = Plan(backend="cpu", kernels=names, problems=(problem,), protocol=IN_TURNS, own=own)
+    _, right = heard.sweep(plan)
+    assert "were at work before it ran" in right.reason

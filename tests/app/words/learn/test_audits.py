@@ -7,6 +7,7 @@ from flashscope.app.words.learn.audits import (
     asks_text,
     audit_head,
     audit_notes,
+    fastest_text,
     kernels_of,
     kernels_text,
     lacks_of,
@@ -23,9 +24,11 @@ from flashscope.app.words.learn.audits import (
 from flashscope.kernels.workload.audit import problem_of
 from flashscope.profiles.plan.plan import Point
 from flashscope.profiles.results.compare.switching import (
+    IN_PLACE,
     Amdahl,
     Ratio,
     RealStep,
+    ReplayedCall,
     StepParts,
     Switching,
     switchings_of,
@@ -50,6 +53,31 @@ CALL = KNOWN.calls[0].call
 )
 def test_layers_that_differ_in_a_number_are_told_once(layers: tuple[str, ...], text: str) -> None:
     assert layers_text(layers) == text
+
+
+@pytest.mark.parametrize(
+    ("reference", "ratio", "text"),
+    [
+        ("torch-math", Ratio(value=1.21), "flash2 1.21× of torch-math"),
+        (IN_PLACE, Ratio(value=0.105), "flash2 0.105× as fast as in the model"),
+        (IN_PLACE, Ratio(value=1.1, low=0.9, high=1.2), "flash2, as fast as in the model within the noise"),
+    ],
+)
+def test_a_replay_is_so_many_times_as_fast_as_what_ran(reference: str, ratio: Ratio, text: str) -> None:
+    """*0.105× of its time in the model* read as a tenth of the time."""
+    call = ReplayedCall(
+        phase="prefill",
+        layers=("a",),
+        calls=1,
+        problem=problem_of(CALL),
+        needs=(),
+        share=0.5,
+        reference=reference,
+        ratios={"flash2": ratio},
+        gains={"flash2": 1.0},
+        missing={},
+    )
+    assert fastest_text(call)[0] == text
 
 
 def test_a_shape_tells_what_of_keys_and_values_is_unlike_the_queries() -> None:
@@ -90,14 +118,16 @@ def test_reasons_and_lacks_are_told_once_with_their_layers() -> None:
     assert lacks_of(found.calls)[-1] == "2 calls of model.layers.1,3.self_attn: no kernel here takes dropout."
 
 
-def test_a_call_that_nothing_replays_is_listed_with_what_it_asks_for() -> None:
+def test_a_call_that_nothing_replays_is_listed_with_its_dtype_and_what_it_asks_for() -> None:
+    """On a CPU float16 alone is reason enough, where a causal mask was blamed."""
     plain = replace(CALL, k_shape=CALL.q_shape, causal=False, mask="none")
     for call, told in (
         (
             replace(plain, softcap=50.0, v_dim=8),
-            ", for it asks for softcapped scores and values of another head dim.",
+            ", in float32, and it asks for softcapped scores and values of another head dim.",
         ),
-        (plain, "."),
+        (plain, ", in float32."),
+        (replace(plain, dtype="float16"), ", in float16."),
     ):
         calls = tuple(replace(one, call=call) for one in KNOWN.calls[:1])
         (found,) = switchings_of(replace(KNOWN, calls=calls), [])

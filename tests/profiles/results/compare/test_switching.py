@@ -213,6 +213,19 @@ def test_on_a_gpu_shares_are_of_steps_that_no_profiler_slows_down() -> None:
     assert found.amdahl[0].step.value == pytest.approx(4 / 3)
 
 
+def test_no_call_takes_more_than_the_step_that_it_is_in() -> None:
+    """The step before the profiled one was quicker than what a GPU worked in that: 102% was in attention."""
+    rows = [row(CALL, "torch-flash", [2.0] * 6), row(CALL, "flash2", [1.0] * 6)]
+    found = only(on_gpu(audited({CALL: 102.0}, 100.0), 104.0), rows)
+    assert (found.share, found.busy) == pytest.approx((102 / 104, 1.0))
+    assert found.amdahl[0].step.value == pytest.approx(104 / 53)
+
+
+def test_calls_whose_shares_come_to_more_than_a_step_are_all_of_it() -> None:
+    """Each share is a median of its own, and rounds differ."""
+    assert only(audited({CALL: 60.0, WINDOW: 42.0}, 100.0), []).share == 1.0
+
+
 def test_a_step_that_takes_as_long_as_a_gpu_waits_longer_is_put_down_to_that() -> None:
     rows = [row(CALL, "torch-flash", [2.0] * 6), row(CALL, "torch-math", [1.0] * 6)]
     found = only(on_gpu(audited({CALL: 50.0}, 100.0, eager(100.0, 25.0)), 60.0, 35.0), rows)

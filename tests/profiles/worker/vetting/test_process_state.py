@@ -1,16 +1,22 @@
 """The process before and after code of the user's own: what was replaced or left changed is told."""
 
+import ctypes
 import gc
 import os
+import platform
+import random
 import signal
 import statistics
 import sys
+import threading
 import time
+import warnings
 from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import psutil
 import pytest
 
 from flashscope.profiles.worker.failures import CaughtError, Refusal
@@ -21,7 +27,9 @@ from flashscope.profiles.worker.vetting.openblas import functions, openblas_thre
 from flashscope.profiles.worker.vetting.process_state import ProcessState
 from tests.profiles.worker.fake_nvml import FakeNvml
 
-JUDGES = ("time", "numpy", "statistics", "flashscope.profiles.worker")
+JUDGES = ("time", "numpy", "statistics", "psutil", "random", "threading", "flashscope.profiles.worker")
+UPWARD = 0x800  # FE_UPWARD of <fenv.h> on x86
+SYSTEM = f"{process_state.__name__}.sys"
 
 
 @pytest.fixture(autouse=True)
@@ -50,6 +58,9 @@ def test_a_process_that_nobody_touched_is_as_it_was(state: ProcessState) -> None
         (np, "isfinite", "numpy.isfinite"),
         (np.linalg, "norm", "numpy.linalg.norm"),
         (bench_cpu.CpuBench, "sample", "CpuBench.sample"),
+        (psutil.Process, "children", "psutil.Process.children"),
+        (random.SystemRandom, "random", "random.SystemRandom.random"),
+        (threading.Event, "wait", "threading.Event.wait"),
     ],
 )
 def test_a_replaced_function_is_named_and_put_back(
@@ -123,6 +134,52 @@ def test_settings_that_were_left_changed_are_named(state: ProcessState) -> None:
         f"interval at which threads switch. {process_state.REMEDY}"
     )
     assert state.trouble() == ""
+
+
+def test_what_makes_the_warnings_prints_and_calls_of_others_fail_is_a_setting(
+    state: ProcessState, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with warnings.catch_warnings(), monkeypatch.context() as changed:
+        warnings.filterwarnings("error", "whatever others are warned of")
+        changed.setattr(f"{SYSTEM}.stdout", None)
+        changed.setattr(f"{SYSTEM}.getrecursionlimit", lambda: 60)
+        told = state.trouble()
+    assert told.startswith(
+        "It left settings changed: warnings that it makes errors, how deep calls may be nested, where its "
+        "output goes. "
+    )
+    assert state.trouble() == ""
+
+
+def test_silenced_warnings_and_deeper_calls_are_nobodys_harm(
+    state: ProcessState, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(f"{SYSTEM}.getrecursionlimit", lambda: 10 * process_state.USUAL_DEPTH)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert state.trouble() == ""
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="The modes have other numbers there.")
+def test_another_way_of_rounding_is_a_setting(state: ProcessState) -> None:
+    """It changes what all others compute, and the time at which psutil says that a process began."""
+    maths = ctypes.CDLL(None)
+    before = maths.fegetround()
+    maths.fesetround(UPWARD)
+    try:
+        told = state.trouble()
+    finally:
+        maths.fesetround(before)
+    assert told.startswith("It left settings changed: how numbers are rounded. ")
+    assert state.trouble() == ""
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_getscheduler"), reason="The system has no such policies.")
+def test_a_policy_by_which_others_go_first_is_a_setting(
+    state: ProcessState, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "sched_getscheduler", lambda _process: 5)
+    assert "settings changed: its priority" in state.trouble()
 
 
 def test_threads_that_libraries_are_to_use_are_a_setting(

@@ -1,6 +1,8 @@
 """Processes that a kernel has started are known, and stand still while it does."""
 
+import ctypes
 import os
+import platform
 import signal
 import subprocess
 import sys
@@ -11,6 +13,7 @@ import pytest
 
 from flashscope.profiles.worker.vetting.started import StartedProcesses
 
+DOWNWARD, UPWARD = 0x400, 0x800  # FE_DOWNWARD and FE_UPWARD of <fenv.h> on x86
 WAITS = "input()"
 WORKS = "print(flush=True)\nwhile True: pass"
 
@@ -71,3 +74,20 @@ def test_one_that_has_ended_is_let_go_in_silence(
     assert since.returncode == -signal.SIGKILL
     assert not started.at_work()
     assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="The modes have other numbers there.")
+@pytest.mark.parametrize("rounding", [DOWNWARD, UPWARD])
+def test_those_left_end_though_numbers_are_rounded_in_another_way(
+    started: StartedProcesses, rounding: int
+) -> None:
+    """By one of them this process began at another time, and psutil took it for another process."""
+    maths = ctypes.CDLL(None)
+    before = maths.fegetround()
+    with start(WAITS) as since:
+        maths.fesetround(rounding)
+        try:
+            started.end()
+        finally:
+            maths.fesetround(before)
+        assert since.wait(timeout=10) == -signal.SIGKILL
