@@ -120,13 +120,7 @@ class Controller(Measuring):
         self._shown.replaying_changed.connect(self.running_changed)
         self.edits = Edits(self)
         self.words = ShownWords(self._shown, self.edits)
-        self.queue = Queue(
-            self._begin_entry,
-            lambda: self.measuring or self.watch_own.about_to_run,
-            lambda: self.occupied,
-            self,
-        )
-        self.occupied_changed.connect(self.queue.follow_hindrance)
+        self.queue = self._make_queue()
         self._bridge = Bridge(self)
         self._bridge.arrived.connect(self._take_live)
         gate = EventGate(self._bridge.push)
@@ -158,6 +152,16 @@ class Controller(Measuring):
         self.devices.beside = *self._asked, self.live
         self.keeping = Keeping(self._shown, self.edits)
         self.insides = Insides(self)
+
+    def _make_queue(self) -> Queue:
+        queue = Queue(
+            self._begin_entry,
+            lambda: self.measuring or self.watch_own.about_to_run,
+            lambda: self.occupied,
+            self,
+        )
+        self.occupied_changed.connect(queue.follow_hindrance)
+        return queue
 
     @property
     def now_ns(self) -> int | None:

@@ -147,9 +147,7 @@ def test_a_match_means_that_the_letters_occur_in_order_or_the_words_in_any(query
     assert (match(query, text) is not None) is (occurs or words_occur)
 
 
-def test_words_match_in_any_order_and_beside_the_text_letters_in_the_text_alone() -> (
-    None
-):
+def test_words_match_in_any_order_and_beside_the_text_letters_in_the_text_alone() -> None:
     assert match("table show", "Show the table") == match("show beside", "Show the table", "beside it")
     phrase, words, letters = (match(query, "Show the table") for query in ("the tab", "tab the", "shtab"))
     assert phrase is not None
