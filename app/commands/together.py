@@ -103,6 +103,18 @@ def refuse_beside_repeat(context: click.Context) -> None:
         raise click.UsageError("several devices need a name to be numbered under; give --out, too", context)
 
 
+def refuse_beside_lengths(context: click.Context) -> None:
+    """The lengths of an audit's sequences say how many there are, and how long.
+
+    Raises:
+        click.UsageError: So does something else.
+    """
+    beside = [f"--{name}" for name in ("batch", "seqlen") if name in given(context)]
+    if context.params["lengths"] and beside:
+        told = " and ".join(beside)
+        raise click.UsageError(f"--lengths has a length for each sequence; leave out {told}", context)
+
+
 def asked_for(context: click.Context) -> dict[str, Any]:
     """The choices that `sweep` was given, by their names.
 

@@ -32,6 +32,7 @@ from flashscope.app.commands.together import (
     CHOSEN,
     asked_for,
     hosts_of,
+    refuse_beside_lengths,
     refuse_beside_repeat,
     refuse_beside_resume,
     refuse_beside_watch,
@@ -326,8 +327,16 @@ def selfcheck(**options: Any) -> int:
 @connect_option
 @session_out_option
 @json_option
+@click.pass_context
 def audit(
-    *, lengths: tuple[int, ...] | None, out: Path | None, as_json: bool, connect: str | None, **chosen: Any
+    command_line: click.Context,
+    /,
+    *,
+    lengths: tuple[int, ...] | None,
+    out: Path | None,
+    as_json: bool,
+    connect: str | None,
+    **chosen: Any,
 ) -> int:
     """Record the attention of MODEL, replay its calls over the kernels here, say what switching gains.
 
@@ -337,6 +346,7 @@ def audit(
     """
     from flashscope.app.commands.audit import AuditChoices  # noqa: PLC0415 - as `run` imports it
 
+    refuse_beside_lengths(command_line)
     choices = AuditChoices(lengths=lengths or (), **chosen)
     return run("audit", choices, out=out, as_json=as_json, connect=connect)
 
