@@ -135,8 +135,8 @@ THROUGHPUT = Quantity(
     "throughput",
     "Throughput",
     "rate",
-    "Floating-point operations of the query-key pairs that the masks keep, over the median runtime: of each "
-    "4·d forward and 10·d backward; products with V count its own width, where it has one.",
+    "Floating-point operations of the pairs that the masks keep, over the median runtime: of each 4·d "
+    "forward and 10·d backward, products with V by its own width.",
     group="Time",
     better="higher",
     columns=("tflops",),
