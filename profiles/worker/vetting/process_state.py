@@ -41,10 +41,8 @@ WITH_METHODS = frozenset((OURS, "psutil", "random", "threading", "multiprocessin
 """Those of them whose classes are written in Python, and do some of it: NumPy's answers come from C."""
 TOLD = 3  # names of what was replaced, the rest is counted
 SMALLEST = sys.float_info.min  # half of it is lost where denormals are flushed
-ONE, LOST = (
-    1.0,
-    sys.float_info.epsilon / 8,
-)  # what is too small to change one, but where it is rounded up, or down
+ONE = 1.0
+LOST = sys.float_info.epsilon / 8  # too small to change one, but where it is rounded up, or down
 USUAL_DEPTH = 1000  # of calls, as Python begins with; libraries raise it
 REMEDY = "What it sets it must put back before it returns: other kernels run in this process, too."
 

@@ -25,7 +25,7 @@ class StartedProcesses:
     """Those that have been started from this process since this was made, and whatever they started."""
 
     def __init__(self) -> None:
-        self._process = os.getpid()
+        self._pid = os.getpid()
         self._before = {one.pid for one in _children()}
         self._held: list[int] = []
 
@@ -54,7 +54,7 @@ class StartedProcesses:
     def end(self) -> list[str]:
         """End all that are left; those in a group of their own, which nobody else would end, by name."""
         told = []
-        for one in self._started() if os.getpid() == self._process else ():  # a copy of it ends nobody
+        for one in self._started() if os.getpid() == self._pid else ():  # a copy of it ends nobody
             with suppress(OSError, psutil.Error):
                 ours = one.status() == psutil.STATUS_ZOMBIE or os.getpgid(one.pid) == os.getpgid(0)
                 told += [] if ours else [f"{one.name()} ({one.pid})"]
